@@ -158,7 +158,7 @@ static bool choice_is_best(const struct bench_finding *f)
 
 /* ---- for people ---- */
 
-static int print_table(const struct bench *bench, double seconds)
+static int print_alltoall_table(const struct bench *bench, double seconds)
 {
     const struct bench_series *schedule = schedule_of(bench);
     printf("alltoall on %d hosts, %d tasks, route %s; %d rounds\n", bench->host_count,
@@ -203,13 +203,6 @@ static int print_table(const struct bench *bench, double seconds)
     return status;
 }
 
-/* ---- for scripts ---- */
-
-static json_t *number_or_null(double value)
-{
-    return value > 0 ? json_real(value) : json_null();
-}
-
 static json_t *schedule_object(const struct bench_series *schedule)
 {
     if (!schedule)
@@ -218,7 +211,7 @@ static json_t *schedule_object(const struct bench_series *schedule)
                      schedule->order_s * 1e6);
 }
 
-static int print_json(const struct bench *bench, double seconds)
+static int print_alltoall_json(const struct bench *bench, double seconds)
 {
     json_t *rows = json_array();
     for (int i = 0; i < bench->row_count; i++) {
@@ -231,13 +224,14 @@ static int print_json(const struct bench *bench, double seconds)
                                         row->series[k].name, "us", g.us.median, "min_us", g.us.min,
                                         "quartile1_us", g.us.quartile1, "quartile3_us",
                                         g.us.quartile3, "max_us", g.us.max, "mbit_s", g.mbit_s,
-                                        "peak", number_or_null(g.peak)));
+                                        "peak", report_positive(g.peak)));
         }
-        report_add(&rows, json_pack("{s:I, s:o, s:s, s:s, s:b, s:o}", "bytes",
-                                    (json_int_t)row->bytes, "peak_us",
-                                    number_or_null(seconds * 1e6 * (double)row->bytes / WIRE_SHARE),
-                                    "best", row->series[f.best].name, "chosen", f.chosen,
-                                    "choice_is_best", (int)choice_is_best(&f), "algorithms", list));
+        report_add(&rows,
+                   json_pack("{s:I, s:o, s:s, s:s, s:b, s:o}", "bytes", (json_int_t)row->bytes,
+                             "peak_us",
+                             report_positive(seconds * 1e6 * (double)row->bytes / WIRE_SHARE),
+                             "best", row->series[f.best].name, "chosen", f.chosen, "choice_is_best",
+                             (int)choice_is_best(&f), "algorithms", list));
     }
     return report_print(
         "bench", json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "benchmark", bench->name, "route",
@@ -254,7 +248,7 @@ int bench_print_alltoall(struct bench *bench)
                           "the sizes are too large for so many tasks; see: man covey-bench");
     int status = find_peak(bench, &seconds);
     if (status == TOOL_OK)
-        status = (bench->json ? print_json : print_table)(bench, seconds);
+        status = (bench->json ? print_alltoall_json : print_alltoall_table)(bench, seconds);
     return status == TOOL_OK && bench->write ? bench_collective_write(bench, bench->plan.tasks)
                                              : status;
 }

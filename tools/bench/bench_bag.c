@@ -35,7 +35,7 @@ static double now_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-static int failed(struct bag_bench *b, int error)
+static int fail_bag(struct bag_bench *b, int error)
 {
     return tool_failed(b->tool, "bench", error);
 }
@@ -56,7 +56,7 @@ static int start_workers(struct bag_bench *b, const struct bench *bench)
         return status;
     int started = covey_spawn(b->tool->vm, &what, b->workers, b->tids);
     if (started < 0)
-        return failed(b, started);
+        return fail_bag(b, started);
     return started == b->workers ? TOOL_OK : tool_error("bench", "a worker could not be started");
 }
 
@@ -69,7 +69,7 @@ static int await_workers(struct bag_bench *b)
         usleep(20000);
         int error = covey_bag_info(b->bag, &info);
         if (error < 0)
-            return failed(b, error);
+            return fail_bag(b, error);
     }
     int count = 0;
     for (int i = 0; i < b->workers; i++) {
@@ -97,7 +97,7 @@ static int round_run(struct bag_bench *b, double *rate)
                 ? error
                 : covey_bag_result(b->bag, put < ITEMS ? COVEY_POLL : WAIT_US, results, AT_ONCE);
         if (n < 0 && (n != COVEY_ETIMEOUT || put == ITEMS))
-            return failed(b, n);
+            return fail_bag(b, n);
         got += n > 0 ? n : 0;
     }
     *rate = ITEMS / ((now_us() - begin_us) / 1e6);
@@ -115,7 +115,7 @@ static int samples_take(struct bag_bench *b)
         int error = covey_bag_put(b->bag, 0, NULL, 0);
         int n = error != 0 ? error : covey_bag_result(b->bag, WAIT_US, &result, 1);
         b->single_us[i] = now_us() - begin_us;
-        status = n == 1 ? TOOL_OK : failed(b, n);
+        status = n == 1 ? TOOL_OK : fail_bag(b, n);
     }
     if (status != TOOL_OK)
         return status;
@@ -131,7 +131,7 @@ static int samples_take(struct bag_bench *b)
             error =
                 covey_recv_array(b->tool->vm, tid, 1, WAIT_US, COVEY_UINT8, &byte, 1, NULL, NULL);
         b->trip_us[i] = now_us() - begin_us;
-        status = error == 0 ? TOOL_OK : failed(b, error);
+        status = error == 0 ? TOOL_OK : fail_bag(b, error);
     }
     for (int i = 0; i < b->workers; i++)
         covey_send_array(b->tool->vm, b->tids[i], 1, COVEY_UINT8, NULL, 0);
@@ -140,7 +140,7 @@ static int samples_take(struct bag_bench *b)
 
 /* ---- figures ---- */
 
-static int print_json(const struct bag_bench *b)
+static int print_bag_json(const struct bag_bench *b)
 {
     const struct bench_spread rate = bench_spread_of(b->rates, (size_t)b->rounds);
     const struct bench_spread single = bench_spread_of(b->single_us, SINGLES);
@@ -155,14 +155,11 @@ static int print_json(const struct bag_bench *b)
 
 static void row_add(struct table *table, const char *what, const struct bench_spread *s)
 {
-    char median[32], low[32], high[32];
-    snprintf(median, sizeof median, "%.0f", s->median);
-    snprintf(low, sizeof low, "%.0f", s->quartile1);
-    snprintf(high, sizeof high, "%.0f", s->quartile3);
-    table_add(table, (const char *const[]){what, median, low, high});
+    TABLE_ROW(table, what, CELL("%.0f", s->median), CELL("%.0f", s->quartile1),
+              CELL("%.0f", s->quartile3));
 }
 
-static int print_table(const struct bag_bench *b)
+static int print_bag_table(const struct bag_bench *b)
 {
     static const char *const headings[] = {"", ">MEDIAN", ">QUARTILE 1", ">QUARTILE 3", NULL};
     const struct bench_spread rate = bench_spread_of(b->rates, (size_t)b->rounds);
@@ -181,12 +178,12 @@ static int print_table(const struct bag_bench *b)
 
 /* ---- the whole ---- */
 
-static int measure(struct bag_bench *b, const struct bench *bench)
+static int measure_bag(struct bag_bench *b, const struct bench *bench)
 {
     snprintf(b->name, sizeof b->name, "bench of t%x", (unsigned)covey_mytid(b->tool->vm));
     int error = covey_bag_create(b->tool->vm, b->name, NULL, &b->bag);
     if (error < 0)
-        return failed(b, error);
+        return fail_bag(b, error);
     int status = start_workers(b, bench);
     if (status == TOOL_OK)
         status = await_workers(b);
@@ -208,9 +205,9 @@ int bench_bag(struct bench *bench)
         b->workers = bench->plan.tasks;
         b->rounds = bench->plan.rounds;
         b->rates = rates;
-        status = measure(b, bench);
+        status = measure_bag(b, bench);
         if (status == TOOL_OK)
-            status = (bench->json ? print_json : print_table)(b);
+            status = (bench->json ? print_bag_json : print_bag_table)(b);
     }
     free(rates);
     free(b);

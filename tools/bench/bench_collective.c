@@ -46,7 +46,7 @@ int bench_finding_series(const struct bench_finding *f, const char *algorithm)
 
 /* ---- the table for people ---- */
 
-static int print_table(const struct bench *bench)
+static int print_collective_table(const struct bench *bench)
 {
     static const char *const headings[] = {"OPERATION", ">MEMBERS", ">BYTES", "BEST", ">US",
                                            "CHOSEN",    ">RATIO",   "OTHERS", NULL};
@@ -86,7 +86,7 @@ static int print_table(const struct bench *bench)
 
 /* ---- JSON ---- */
 
-static int print_json(const struct bench *bench)
+static int print_collective_json(const struct bench *bench)
 {
     json_t *rows = json_array();
     for (int i = 0; i < bench->row_count; i++) {
@@ -159,7 +159,7 @@ int bench_collective_write(const struct bench *bench, int most)
 
 int bench_print_collective(struct bench *bench)
 {
-    int status = bench->json ? print_json(bench) : print_table(bench);
+    int status = bench->json ? print_collective_json(bench) : print_collective_table(bench);
     return status == TOOL_OK && bench->write ? bench_collective_write(bench, bench->plan.tasks)
                                              : status;
 }

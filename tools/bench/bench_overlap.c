@@ -75,7 +75,7 @@ static int row_make(struct bench_row *row, int64_t bytes, int32_t rounds)
     return TOOL_OK;
 }
 
-static FILE *start(const struct bench *bench, const struct bench_beside *beside)
+static FILE *start_program(const struct bench *bench, const struct bench_beside *beside)
 {
     size_t size = strlen(beside->command) + 64 + 24 * (size_t)bench->plan.size_count, used;
     char *command = malloc(size);
@@ -91,10 +91,10 @@ static FILE *start(const struct bench *bench, const struct bench_beside *beside)
     return out;
 }
 
-static int run(const struct bench *bench, struct bench_beside *beside)
+static int run_program(const struct bench *bench, struct bench_beside *beside)
 {
     char line[256];
-    FILE *out = start(bench, beside);
+    FILE *out = start_program(bench, beside);
     if (!out)
         return tool_error("bench", "%s: cannot be started", beside->name);
     while (fgets(line, sizeof line, out)) {
@@ -127,7 +127,7 @@ int bench_overlap_run_beside(struct bench *bench)
         for (int k = 0; k < bench->plan.size_count && status == TOOL_OK; k++)
             status = row_make(&bench->besides[i].rows[k], bench->plan.sizes[k], bench->plan.rounds);
         if (status == TOOL_OK)
-            status = run(bench, &bench->besides[i]);
+            status = run_program(bench, &bench->besides[i]);
     }
     return status;
 }
@@ -147,7 +147,7 @@ static void add_part(struct cells *cells, double part)
     cells_add(cells, "%.0f %%", 100 * part);
 }
 
-static void add_row(struct table *table, const char *who, const struct bench_row *row)
+static void add_overlap_row(struct table *table, const char *who, const struct bench_row *row)
 {
     struct cells cells = {.count = 0};
     struct bench_spread hidden = hidden_of(row);
@@ -161,16 +161,16 @@ static void add_row(struct table *table, const char *who, const struct bench_row
     table_add(table, cells.list);
 }
 
-static int print_table(const struct bench *bench)
+static int print_overlap_table(const struct bench *bench)
 {
     static const char *const headings[] = {
         "", ">BYTES", ">COMMUNICATION", ">COMPUTATION", ">BOTH", ">HIDDEN", ">Q1", ">Q3", NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < bench->row_count; i++)
-        add_row(table, bench->rows[i].label, &bench->rows[i]);
+        add_overlap_row(table, bench->rows[i].label, &bench->rows[i]);
     for (int i = 0; i < bench->beside_count; i++) {
         for (int k = 0; k < bench->plan.size_count; k++)
-            add_row(table, bench->besides[i].name, &bench->besides[i].rows[k]);
+            add_overlap_row(table, bench->besides[i].name, &bench->besides[i].rows[k]);
     }
     printf("overlap on %s%s%s; %d rounds\n", bench->hosts[0], bench->host_count > 1 ? ", " : "",
            bench->host_count > 1 ? bench->hosts[1] : "", bench->plan.rounds);
@@ -193,7 +193,7 @@ static json_t *row_object(const char *key, const char *who, const struct bench_r
         hidden.median, "quartile1", hidden.quartile1, "quartile3", hidden.quartile3);
 }
 
-static int print_json(struct bench *bench)
+static int print_overlap_json(struct bench *bench)
 {
     json_t *rows = json_array(), *beside = json_array();
     for (int i = 0; i < bench->row_count; i++)
@@ -210,5 +210,5 @@ static int print_json(struct bench *bench)
 
 int bench_overlap_report(struct bench *bench)
 {
-    return bench->json ? print_json(bench) : print_table(bench);
+    return bench->json ? print_overlap_json(bench) : print_overlap_table(bench);
 }

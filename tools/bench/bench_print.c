@@ -99,7 +99,7 @@ static double wire_beta_s(const struct bench *bench)
 }
 
 /* In a run so disturbed that times fall with bytes there are no ends, but still a nearest line. */
-static int fit(const struct bench *bench, const char *name, struct covey_line *line)
+static int fit_series(const struct bench *bench, const char *name, struct covey_line *line)
 {
     int status = bench_fit(bench, name, covey_line_fit_ends, line);
     return status == 0 ? 0 : bench_fit(bench, name, covey_line_fit, line);
@@ -109,7 +109,7 @@ static void print_fit(const struct bench *bench, const char *name)
 {
     struct covey_line line;
     double wire_s = wire_beta_s(bench);
-    if (fit(bench, name, &line) != 0)
+    if (fit_series(bench, name, &line) != 0)
         return;
     printf("%s: alpha %.2f us, beta %.4f ns/byte (%.0f MB/s), R2 %.3f, off by at most %.0f %%",
            name, line.alpha_s * 1e6, line.beta_s * 1e9, 1e-6 / line.beta_s, line.r2,
@@ -119,7 +119,7 @@ static void print_fit(const struct bench *bench, const char *name)
     putchar('\n');
 }
 
-static void print_head(const struct bench *bench)
+static void print_bench_head(const struct bench *bench)
 {
     const struct bench_plan *plan = &bench->plan;
     bool two = plan->what == BENCH_PINGPONG || plan->what == BENCH_STREAM;
@@ -229,7 +229,7 @@ int bench_print_table(struct bench *bench)
         }
         table_add(table, cells.list);
     }
-    print_head(bench);
+    print_bench_head(bench);
     int status = report_table("bench", table);
     if (status == TOOL_OK)
         print_foot(bench);
@@ -241,7 +241,7 @@ int bench_print_table(struct bench *bench)
 static json_t *fit_object(const struct bench *bench, const char *name)
 {
     struct covey_line line;
-    if (fit(bench, name, &line) != 0)
+    if (fit_series(bench, name, &line) != 0)
         return json_null();
     return json_pack("{s:f, s:f, s:f, s:f}", "alpha_us", line.alpha_s * 1e6, "beta_ns_per_byte",
                      line.beta_s * 1e9, "r2", line.r2, "worst", line.worst);

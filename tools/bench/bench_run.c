@@ -132,7 +132,7 @@ static int start_tasks(struct bench *bench)
 
 /* ---- what they say ---- */
 
-static void fail(struct bench *bench, const char *text)
+static void fail_bench(struct bench *bench, const char *text)
 {
     if (!bench->failed && bench->signals == 0 && !bench->quiet)
         tool_error("bench", "%s", text);
@@ -152,14 +152,14 @@ static void on_message(struct bench *bench, covey_msg_t *msg)
                 bench->row_count++;
             } else {
                 bench_row_free(row);
-                fail(bench, covey_strerror(error));
+                fail_bench(bench, covey_strerror(error));
             }
         }
     } else if (info.tag == BENCH_TAG_FAILED) {
         char text[512];
         if (covey_unpack_string(msg, text, sizeof text) != 0)
             snprintf(text, sizeof text, "a task failed");
-        fail(bench, text);
+        fail_bench(bench, text);
     } else if (info.tag == BENCH_TAG_DONE) {
         bench->done = true;
     } else if (info.tag == COVEY_TAG_OUTPUT) {
@@ -179,7 +179,7 @@ static void on_message(struct bench *bench, covey_msg_t *msg)
         tid_format(notice.tid, tid);
         snprintf(text, sizeof text, "task %s of it %s; see: covey hosts", tid,
                  notice.exit_kind == COVEY_EXIT_HOST ? "is lost with its host" : "ended too early");
-        fail(bench, text);
+        fail_bench(bench, text);
     }
 }
 
@@ -200,7 +200,7 @@ static int follow_tasks(struct bench *bench)
     return TOOL_FAILED;
 }
 
-static void on_signal(void *context, int signal_number, int count)
+static void end_by_signal(void *context, int signal_number, int count)
 {
     struct bench *bench = context;
     if (count > 2)
@@ -212,7 +212,7 @@ static void on_signal(void *context, int signal_number, int count)
 
 int bench_run(struct bench *bench)
 {
-    struct interrupt *interrupt = interrupt_start(on_signal, bench);
+    struct interrupt *interrupt = interrupt_start(end_by_signal, bench);
     if (!interrupt)
         return tool_error("bench", "no thread can be started; free memory or processes");
     int status = tool_join(bench->tool, "bench");

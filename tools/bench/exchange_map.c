@@ -18,7 +18,7 @@ static const char *const colours[] = {"#E69F00", "#56B4E9", "#009E73",
 /* ---- the script ---- */
 
 /* Where a row's density is on the vertical axis: densities stand in the order of the rows. */
-static int line_of(const struct bench *bench, int row)
+static int density_line(const struct bench *bench, int row)
 {
     int line = 0;
     for (int i = 1; i <= row; i++)
@@ -26,7 +26,7 @@ static int line_of(const struct bench *bench, int row)
     return line;
 }
 
-static void write_script(const void *context, FILE *out)
+static void write_map_script(const void *context, FILE *out)
 {
     const struct bench *bench = context;
     fputs("set terminal pngcairo size 1000,640 font 'sans,12' enhanced background '#FFFFFF'\n"
@@ -54,18 +54,18 @@ static void write_script(const void *context, FILE *out)
     }
     fputs(")\nset ytics (", out);
     for (int i = 0; i < bench->row_count; i++) {
-        if (i == 0 || line_of(bench, i) != line_of(bench, i - 1))
-            fprintf(out, "%s'%s' %d", i ? ", " : "", bench->rows[i].label, line_of(bench, i));
+        if (i == 0 || density_line(bench, i) != density_line(bench, i - 1))
+            fprintf(out, "%s'%s' %d", i ? ", " : "", bench->rows[i].label, density_line(bench, i));
     }
     fputs(")\n", out);
     fprintf(out, "set xrange [-0.5:%g]\nset yrange [-0.5:%g]\n", bench->plan.size_count - 0.5,
-            line_of(bench, bench->row_count - 1) + 0.5);
+            density_line(bench, bench->row_count - 1) + 0.5);
     for (int i = 0; i < bench->row_count; i++) {
         const struct bench_row *row = &bench->rows[i];
         int column = 0;
         while (bench->plan.sizes[column] != bench->rows[i].bytes)
             column++;
-        int best = exchange_best(row), x = column, y = line_of(bench, i);
+        int best = exchange_best(row), x = column, y = density_line(bench, i);
         double gain = exchange_median_us(&row->series[0]) / exchange_median_us(&row->series[best]);
         fprintf(out,
                 "set object rectangle from %g,%g to %g,%g fillcolor rgb '%s' fillstyle solid 1 "
@@ -99,5 +99,5 @@ int exchange_map_draw(const struct bench *bench)
 {
     if (bench->row_count == 0)
         return tool_error("bench", "--map %s: nothing was measured", bench->map);
-    return gnuplot_draw("bench", "--map", bench->map, write_script, bench);
+    return gnuplot_draw("bench", "--map", bench->map, write_map_script, bench);
 }

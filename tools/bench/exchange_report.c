@@ -168,7 +168,7 @@ static int print_tables(const struct bench *bench)
 
 /* ---- JSON ---- */
 
-static int print_json(const struct bench *bench)
+static int print_exchange_json(const struct bench *bench)
 {
     const struct bench_simulation *simulation = &bench->simulation;
     json_t *rows = json_array();
@@ -185,11 +185,10 @@ static int print_json(const struct bench *bench)
                                  "phases", series->phases / series->rounds, "order_us",
                                  series->order_s * 1e6, "learn_us", series->learn_s * 1e6));
         }
-        report_add(&rows,
-                   json_pack("{s:i, s:I, s:f, s:o, s:s, s:o}", "density", atoi(row->label), "bytes",
-                             (json_int_t)row->bytes, "bound_bytes", row->bound_bytes, "bound_us",
-                             bound_us > 0 ? json_real(bound_us) : json_null(), "best",
-                             row->series[exchange_best(row)].name, "algorithms", list));
+        report_add(&rows, json_pack("{s:i, s:I, s:f, s:o, s:s, s:o}", "density", atoi(row->label),
+                                    "bytes", (json_int_t)row->bytes, "bound_bytes",
+                                    row->bound_bytes, "bound_us", report_positive(bound_us), "best",
+                                    row->series[exchange_best(row)].name, "algorithms", list));
     }
     int ranks = simulation->ranks > 0 ? simulation->ranks : bench->plan.tasks;
     json_t *whole =
@@ -216,7 +215,7 @@ static int write_table(struct bench *bench)
 
 int bench_exchange_report(struct bench *bench)
 {
-    int status = bench->json ? print_json(bench) : print_tables(bench);
+    int status = bench->json ? print_exchange_json(bench) : print_tables(bench);
     if (status == TOOL_OK && bench->map)
         status = exchange_map_draw(bench);
     return status == TOOL_OK && bench->write ? write_table(bench) : status;

@@ -43,7 +43,7 @@ static int read_doctor_arguments(struct visit *visit, int argc, char **argv)
 
 /* ---- Which hosts -------------------------------------------------------------------------- */
 
-static bool make_room(struct visit *visit, int n)
+static bool make_hosts(struct visit *visit, int n)
 {
     visit->hosts = calloc((size_t)n + 1, sizeof *visit->hosts);
     return visit->hosts;
@@ -62,7 +62,7 @@ static int take_members(struct visit *visit, struct tool *tool)
     int n = covey_hosts(tool->vm, &visit->members);
     if (n < 0)
         return tool_failed(tool, "doctor", n);
-    if (!make_room(visit, n))
+    if (!make_hosts(visit, n))
         return tool_error("doctor", "memory is exhausted");
     for (int i = 0; i < n; i++) {
         const struct covey_host *member = &visit->members[i];
@@ -87,7 +87,7 @@ static int take_hosts(struct visit *visit, struct tool *tool)
         return take_members(visit, tool);
     if (visit->path && hostfile_load(&visit->file, visit->path) < 0)
         return tool_error("doctor", "%s", visit->file.error);
-    if (!make_room(visit, visit->file.count + 1))
+    if (!make_hosts(visit, visit->file.count + 1))
         return tool_error("doctor", "memory is exhausted");
     struct covey_host_spec own = {.name = visit->own};
     const struct hostfile_host *line = hostfile_find(&visit->file, visit->own);

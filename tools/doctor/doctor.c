@@ -171,7 +171,7 @@ static long long clock_us(void)
     return (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static void on_signal(void *context, int signal_number, int count)
+static void stop_servers(void *context, int signal_number, int count)
 {
     (void)signal_number, (void)count;
     struct doctor *doctor = context;
@@ -181,7 +181,8 @@ static void on_signal(void *context, int signal_number, int count)
     pthread_mutex_unlock(&doctor->lock);
 }
 
-static void start(struct doctor *doctor, struct errand *errand, int host, struct command_line *line)
+static void start_errand(struct doctor *doctor, struct errand *errand, int host,
+                         struct command_line *line)
 {
     struct patient *patient = &doctor->patients.list[host];
     int error = line->lost ? ENOMEM : 0;
@@ -213,7 +214,7 @@ static void start_server(struct doctor *doctor, int host)
         }
     }
     patient->asked_us = clock_us();
-    start(doctor, &doctor->servers[host], host, &line);
+    start_errand(doctor, &doctor->servers[host], host, &line);
 }
 
 /* Host probes the others from `first` on, as many as go into one command line. */
@@ -233,7 +234,7 @@ static void start_client(struct doctor *doctor, int host, int first)
         }
     }
     if (line.count > without)
-        start(doctor, &doctor->clients[doctor->asked++], host, &line);
+        start_errand(doctor, &doctor->clients[doctor->asked++], host, &line);
     else
         command_line_free(&line);
 }
@@ -267,7 +268,7 @@ static void end_servers(struct doctor *doctor)
 }
 
 /* Servers and clients lie in one array, so that they can be read together. */
-static bool create(struct doctor *doctor, int n)
+static bool create_doctor(struct doctor *doctor, int n)
 {
     bool created = patients_create(&doctor->patients, n);
     doctor->servers = calloc(2 * (size_t)n, sizeof *doctor->servers);
@@ -282,7 +283,7 @@ static bool create(struct doctor *doctor, int n)
 static int examine_all(struct doctor *doctor)
 {
     int n = doctor->patients.count;
-    struct interrupt *interrupt = interrupt_start(on_signal, doctor);
+    struct interrupt *interrupt = interrupt_start(stop_servers, doctor);
     if (!interrupt)
         return tool_error("doctor", "no thread can be started; free memory or processes");
     for (int i = 0; i < doctor->patients.count; i++)
@@ -309,8 +310,8 @@ int doctor_examine(struct tool *tool, const struct doctor_host *hosts, int n,
         if (hosts[i].way == DOCTOR_LAUNCH)
             status = program_find("doctor", "covey-launch", doctor.launch, sizeof doctor.launch);
     if (status == TOOL_OK)
-        status =
-            create(&doctor, n) ? examine_all(&doctor) : tool_error("doctor", "memory is exhausted");
+        status = create_doctor(&doctor, n) ? examine_all(&doctor)
+                                           : tool_error("doctor", "memory is exhausted");
     free(doctor.servers);
     patients_free(&doctor.patients);
     return status;

@@ -10,7 +10,7 @@
 #include "tools/doctor/finding.h"
 #include "tools/list/report.h"
 
-static int print_json(const struct findings *findings)
+static int print_findings_json(const struct findings *findings)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < findings->count; i++) {
@@ -66,7 +66,7 @@ int findings_print(struct findings *findings, bool json, int hosts)
         return tool_error("doctor", "memory is exhausted");
     int status = TOOL_OK;
     if (json)
-        status = print_json(findings);
+        status = print_findings_json(findings);
     else {
         for (size_t i = 0; i < findings->count; i++) {
             if (!was_before(findings, i))

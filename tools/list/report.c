@@ -29,6 +29,16 @@ json_t *report_text(const char *text)
     return string;
 }
 
+json_t *report_not_negative(double value)
+{
+    return value < 0 ? json_null() : json_real(value);
+}
+
+json_t *report_positive(double value)
+{
+    return value > 0 ? json_real(value) : json_null();
+}
+
 void report_add(json_t **array, json_t *object)
 {
     if (json_array_append_new(*array, object) == 0)

@@ -9,6 +9,10 @@
 /* A JSON string of a text from another host; what is not UTF-8 becomes '?'. */
 json_t *report_text(const char *text);
 
+/* A number, or null for one that is not known: below 0, or not above it. */
+json_t *report_not_negative(double value);
+json_t *report_positive(double value);
+
 /* Appends object to *array. When that fails, or either is NULL, *array is dropped and becomes NULL:
  * report_print() then says so. */
 void report_add(json_t **array, json_t *object);

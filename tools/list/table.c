@@ -4,6 +4,7 @@
  */
 #include "tools/list/table.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,15 @@ struct table *table_create(const char *const *headings)
         add_cell(table, i, headings[i] + table->right[i]);
     }
     return table;
+}
+
+const char *table_cell(char text[TABLE_CELL_BYTES], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, TABLE_CELL_BYTES, format, arguments);
+    va_end(arguments);
+    return text;
 }
 
 /* Blanks are printed only before a cell that is not empty, so that no line ends with some. */

@@ -8,18 +8,10 @@
 #include "tools/predict/calibrate.h"
 #include "tools/vm/peers.h"
 
-enum { CELL_BYTES = 32, COLUMNS = 9 };
-
 /* ---- The tables ------------------------------------------------------------------------------ */
 
 /* 0: it was not measured. */
-static void put_ns(char *text, const char *format, double seconds)
-{
-    if (seconds > 0)
-        snprintf(text, CELL_BYTES, format, seconds * 1e9);
-    else
-        snprintf(text, CELL_BYTES, "-");
-}
+#define NS(format, seconds) CELL((seconds) > 0 ? (format) : "-", (seconds)*1e9)
 
 static int print_routes(const struct covey_calibration *c)
 {
@@ -29,27 +21,21 @@ static int print_routes(const struct covey_calibration *c)
     struct table *table = table_create(headings);
     for (int i = COVEY_ROUTE_AUTO + 1; covey_route_reach(i) != 0; i++) {
         const struct covey_calibration_route *route = &c->routes[i];
-        char text[COLUMNS][CELL_BYTES];
+        const struct covey_load *load = &route->load;
         if (!route->known)
             continue;
-        snprintf(text[0], CELL_BYTES, "%.2f", route->line.alpha_s * 1e6);
-        snprintf(text[1], CELL_BYTES, "%.4f", route->line.beta_s * 1e9);
-        snprintf(text[2], CELL_BYTES, "%.3f", route->line.r2);
-        snprintf(text[3], CELL_BYTES, "%.0f %%", route->line.worst * 100);
-        snprintf(text[4], CELL_BYTES, "%.2f", route->load.drag_s * 1e9);
-        put_ns(text[5], "%.4f", route->load.busy_s);
-        put_ns(text[6], "%.2f", route->load.all_drag_s);
-        put_ns(text[7], "%.4f", route->load.all_busy_s);
-        table_add(table, (const char *const[]){covey_route_name(i), text[0], text[1], text[2],
-                                               text[3], text[4], text[5], text[6], text[7]});
+        TABLE_ROW(table, covey_route_name(i), CELL("%.2f", route->line.alpha_s * 1e6),
+                  CELL("%.4f", route->line.beta_s * 1e9), CELL("%.3f", route->line.r2),
+                  CELL("%.0f %%", route->line.worst * 100), CELL("%.2f", load->drag_s * 1e9),
+                  NS("%.4f", load->busy_s), NS("%.2f", load->all_drag_s),
+                  NS("%.4f", load->all_busy_s));
     }
-    int failed = table_print(table, stdout);
-    table_destroy(table);
+    int status = report_table("calibrate", table);
     puts("A message of N bytes takes ALPHA + BETA N. CPU: processor time of a byte at either end.\n"
          "BUSY: time of a byte while two hosts compute and send to each other. ALL: the same two "
          "of all "
          "hosts\nat once, each sending to the next.\n");
-    return failed;
+    return status;
 }
 
 static int print_hosts(const struct covey_calibration *c)
@@ -59,37 +45,33 @@ static int print_hosts(const struct covey_calibration *c)
     struct table *table = table_create(headings);
     for (int i = 0; i < c->host_count; i++) {
         const struct covey_calibration_host *host = &c->hosts[i];
-        char text[COLUMNS][CELL_BYTES];
-        snprintf(text[0], CELL_BYTES, "%.2f", host->processors);
-        snprintf(text[1], CELL_BYTES, "%.4f", host->madd_s[COVEY_MODEL_BLOCKS - 1] * 1e9);
-        snprintf(text[2], CELL_BYTES, "%.3f", host->oper_s * 1e9);
-        snprintf(text[3], CELL_BYTES, "%.3f", host->merge_s * 1e9);
-        snprintf(text[4], CELL_BYTES, "%.3f", host->iteration_s * 1e9);
-        table_add(table,
-                  (const char *const[]){host->name, text[0], text[1], text[2], text[3], text[4]});
+        TABLE_ROW(table, host->name, CELL("%.2f", host->processors),
+                  CELL("%.4f", host->madd_s[COVEY_MODEL_BLOCKS - 1] * 1e9),
+                  CELL("%.3f", host->oper_s * 1e9), CELL("%.3f", host->merge_s * 1e9),
+                  CELL("%.3f", host->iteration_s * 1e9));
     }
-    int failed = table_print(table, stdout);
-    table_destroy(table);
+    int status = report_table("calibrate", table);
     puts("TASKS: that run as fast as one alone. MULT+ADD: of matmul, in blocks of 2048. OPER, "
          "MERGE: of\n"
          "sort, a test and swap, and a merged key. ITERATION: of mandel.");
     if (c->together > 0)
         printf("The hosts share one machine: %.2f tasks run as fast as one alone on all of them.\n",
                c->together);
-    return failed;
+    return status;
 }
 
 int calibrate_print(const struct covey_calibration *calibration, const char *path)
 {
-    int failed = print_routes(calibration);
-    failed |= print_hosts(calibration);
+    int status = print_routes(calibration);
+    if (status == TOOL_OK)
+        status = print_hosts(calibration);
     if (calibration->peer_count > 0)
         puts("");
-    failed |= peers_print(calibration) != TOOL_OK;
-    if (failed)
-        return tool_error("calibrate", "memory is exhausted");
-    printf("\nWritten: %s\n", path);
-    return TOOL_OK;
+    if (status == TOOL_OK)
+        status = peers_print(calibration);
+    if (status == TOOL_OK)
+        printf("\nWritten: %s\n", path);
+    return status;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -100,7 +82,7 @@ int calibrate_print_json(const struct covey_calibration *c, const char *path)
     for (int i = 0; i < c->host_count; i++) {
         json_t *blocks = json_object();
         for (int k = 0; k < COVEY_MODEL_BLOCKS; k++) {
-            char name[CELL_BYTES];
+            char name[16];
             snprintf(name, sizeof name, "%d", 64 << k);
             json_object_set_new(blocks, name, json_real(c->hosts[i].madd_s[k]));
         }

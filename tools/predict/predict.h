@@ -56,6 +56,9 @@ int predict_print(const struct predict *predict);
 int predict_print_json(const struct predict *predict);
 int predict_draw(const struct predict *predict);
 
+/* Digits behind the point of so many seconds. */
+int predict_digits(double seconds);
+
 /* Words for the problem: "N = 4000". */
 void predict_problem(const struct predict *predict, char *text, size_t size);
 

@@ -55,7 +55,7 @@ static void write_mark(FILE *out, int hosts, const char *text, double height)
             hosts, hosts, height, text, hosts, hosts, height);
 }
 
-static void write_script(const void *context, FILE *out)
+static void write_predict_script(const void *context, FILE *out)
 {
     const struct predict *p = context;
     bool demo = p->what != PREDICT_ALLTOALL;
@@ -106,5 +106,5 @@ static void write_script(const void *context, FILE *out)
 
 int predict_draw(const struct predict *p)
 {
-    return gnuplot_draw("predict", "--plot", p->plot, write_script, p);
+    return gnuplot_draw("predict", "--plot", p->plot, write_predict_script, p);
 }

@@ -8,7 +8,7 @@
 #include "tools/list/table.h"
 #include "tools/predict/predict.h"
 
-enum { CELL_BYTES = 32, COLUMNS = 9 };
+enum { COLUMNS_PREDICTED = 7 }; /* those before what was measured */
 
 void predict_problem(const struct predict *p, char *text, size_t size)
 {
@@ -25,7 +25,7 @@ void predict_problem(const struct predict *p, char *text, size_t size)
 }
 
 /* The medians would need all runs; one host mostly has one. */
-static double measured_s(const struct predict *p, int hosts)
+static double run_measured_s(const struct predict *p, int hosts)
 {
     double sum_s = 0;
     int count = 0;
@@ -41,9 +41,11 @@ static double measured_s(const struct predict *p, int hosts)
 /* ---- The table ------------------------------------------------------------------------------- */
 
 /* Four significant digits or so. */
-static void put_s(char *text, double seconds)
+#define SECONDS(s) CELL("%.*f", predict_digits(s), s)
+
+int predict_digits(double seconds)
 {
-    snprintf(text, CELL_BYTES, "%.*f", seconds < 0.1 ? 6 : seconds < 100 ? 3 : 1, seconds);
+    return seconds < 0.1 ? 6 : seconds < 100 ? 3 : 1;
 }
 
 static struct table *make_table(const struct predict *p)
@@ -51,30 +53,17 @@ static struct table *make_table(const struct predict *p)
     const char *headings[] = {">HOSTS",         ">TASKS", ">TOTAL S",  ">COMPUTATION",
                               ">COMMUNICATION", ">IDLE",  ">SPEED-UP", ">MEASURED S",
                               ">OFF BY",        NULL};
-    if (p->measured_count == 0)
-        headings[COLUMNS - 2] = NULL;
+    if (p->measured_count == 0) /* nor the cells below it */
+        headings[COLUMNS_PREDICTED] = NULL;
     struct table *table = table_create(headings);
     for (int i = 0; i < p->n; i++) {
         const struct covey_prediction *row = &p->rows[i];
-        const double times_s[] = {row->total_s, row->computation_s, row->communication_s,
-                                  row->idle_s};
-        char text[COLUMNS][CELL_BYTES];
-        double found_s = measured_s(p, row->hosts), speedup = p->rows[0].total_s / row->total_s;
-        snprintf(text[0], CELL_BYTES, "%d", row->hosts);
-        snprintf(text[1], CELL_BYTES, "%d", row->tasks);
-        for (int k = 0; k < 4; k++)
-            put_s(text[2 + k], times_s[k]);
-        snprintf(text[6], CELL_BYTES, "%.2f", speedup * p->rows[0].hosts);
-        snprintf(text[7], CELL_BYTES, "-");
-        snprintf(text[8], CELL_BYTES, "-");
-        if (found_s > 0) {
-            put_s(text[7], found_s);
-            snprintf(text[8], CELL_BYTES, "%+.0f %%", 100 * (row->total_s / found_s - 1));
-        }
-        const char *cells[COLUMNS + 1] = {NULL};
-        for (int k = 0; k < (p->measured_count > 0 ? COLUMNS : COLUMNS - 2); k++)
-            cells[k] = text[k];
-        table_add(table, cells);
+        double found_s = run_measured_s(p, row->hosts), speedup = p->rows[0].total_s / row->total_s;
+        bool found = found_s > 0;
+        TABLE_ROW(table, CELL("%d", row->hosts), CELL("%d", row->tasks), SECONDS(row->total_s),
+                  SECONDS(row->computation_s), SECONDS(row->communication_s), SECONDS(row->idle_s),
+                  CELL("%.2f", speedup * p->rows[0].hosts), found ? SECONDS(found_s) : "-",
+                  CELL(found ? "%+.0f %%" : "-", found ? 100 * (row->total_s / found_s - 1) : 0));
     }
     return table;
 }
@@ -86,13 +75,8 @@ static struct table *make_alltoall_table(const struct predict *p)
     struct table *table = table_create(headings);
     for (int i = 0; i < p->n; i++) {
         const struct covey_alltoall_prediction *row = &p->alltoall[i];
-        char text[5][CELL_BYTES];
-        snprintf(text[0], CELL_BYTES, "%" PRIu32, row->ranks);
-        snprintf(text[1], CELL_BYTES, "%" PRIu32, row->phases);
-        put_s(text[2], row->bound_s);
-        put_s(text[3], row->scheduled_s);
-        put_s(text[4], row->unscheduled_s);
-        table_add(table, (const char *const[]){text[0], text[1], text[2], text[3], text[4], NULL});
+        TABLE_ROW(table, CELL("%" PRIu32, row->ranks), CELL("%" PRIu32, row->phases),
+                  SECONDS(row->bound_s), SECONDS(row->scheduled_s), SECONDS(row->unscheduled_s));
     }
     return table;
 }
@@ -104,11 +88,10 @@ int predict_print(const struct predict *p)
     printf("%s, %s; calibrated %s on %d host%s%s\n", p->name, problem, p->calibration->date,
            p->calibration->host_count, p->calibration->host_count == 1 ? "" : "s",
            p->problem.paper ? "; the paper's equations" : "");
-    struct table *table = p->what == PREDICT_ALLTOALL ? make_alltoall_table(p) : make_table(p);
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    if (failed)
-        return tool_error("predict", "memory is exhausted");
+    int status = report_table("predict",
+                              p->what == PREDICT_ALLTOALL ? make_alltoall_table(p) : make_table(p));
+    if (status != TOOL_OK)
+        return status;
     if (p->what == PREDICT_ALLTOALL) {
         puts("BOUND: the load of the bottleneck link. SCHEDULED: in phases without contention.\n"
              "UNSCHEDULED: in rounds of a ring. (Faraj and Yuan)");
@@ -132,11 +115,11 @@ static json_t *row_object(const struct predict *p, int i)
         return json_pack("{s:i, s:i, s:f, s:f, s:f}", "hosts", (int)all->ranks, "phases",
                          (int)all->phases, "bound_s", all->bound_s, "scheduled_s", all->scheduled_s,
                          "unscheduled_s", all->unscheduled_s);
-    double found_s = measured_s(p, row->hosts);
+    double found_s = run_measured_s(p, row->hosts);
     return json_pack("{s:i, s:i, s:f, s:f, s:f, s:f, s:o}", "hosts", row->hosts, "tasks",
                      row->tasks, "total_s", row->total_s, "computation_s", row->computation_s,
                      "communication_s", row->communication_s, "idle_s", row->idle_s, "measured_s",
-                     found_s > 0 ? json_real(found_s) : json_null());
+                     report_positive(found_s));
 }
 
 int predict_print_json(const struct predict *p)

@@ -95,8 +95,8 @@ static int set_point(struct predict_tiles *t, const char *text)
 
 /* ---- the times ------------------------------------------------------------------------------- */
 
-static int plan(const struct predict_tiles *t, int schedule, int64_t height,
-                struct covey_tiles_plan *result)
+static int plan_tiles(const struct predict_tiles *t, int schedule, int64_t height,
+                      struct covey_tiles_plan *result)
 {
     struct covey_tiles_options options = t->options;
     options.schedule = schedule;
@@ -110,7 +110,7 @@ static int plan(const struct predict_tiles *t, int schedule, int64_t height,
 int tiles_at(const struct predict_tiles *t, int64_t height, struct tiles_height *row)
 {
     struct covey_tiles_plan p;
-    int status = plan(t, COVEY_TILES_OVERLAP, height, &p);
+    int status = plan_tiles(t, COVEY_TILES_OVERLAP, height, &p);
     if (status != TOOL_OK)
         return status;
     *row = (struct tiles_height){
@@ -136,11 +136,11 @@ static int add_height(struct predict_tiles *t, int64_t height)
 }
 
 /* Which dimension stays on a task, and the heights that the runtime would choose. */
-static int choose(struct predict_tiles *t)
+static int choose_heights(struct predict_tiles *t)
 {
     struct covey_tiles_plan p;
     covey_tiles_skew(&t->loop);
-    int status = plan(t, COVEY_TILES_OVERLAP, 0, &p);
+    int status = plan_tiles(t, COVEY_TILES_OVERLAP, 0, &p);
     if (status != TOOL_OK)
         return status;
     t->options.along = p.along;
@@ -154,7 +154,7 @@ static int choose(struct predict_tiles *t)
     }
     t->extent = p.extent[p.along - 1];
     for (int i = 0; i < TILES_SCHEDULES && status == TOOL_OK; i++) {
-        status = plan(t, i, 0, &p);
+        status = plan_tiles(t, i, 0, &p);
         t->chosen[i] = p.tile[p.along - 1];
     }
     return status;
@@ -201,7 +201,7 @@ int predict_tiles(const struct predict *predict, const struct tiles_request *r)
     if (status == TOOL_OK)
         status = find_costs(t, r);
     if (status == TOOL_OK)
-        status = choose(t);
+        status = choose_heights(t);
     for (int64_t z = LEAST_HEIGHT; z < t->extent && status == TOOL_OK; z *= 2)
         status = add_height(t, z);
     for (int i = 0; i < t->measured_count && status == TOOL_OK; i++)

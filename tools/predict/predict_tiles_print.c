@@ -20,7 +20,7 @@
 static const char *const names[TILES_SCHEDULES] = {"overlap", "block"};
 
 /* The mean of the runs of a height; 0: none. */
-static double measured_s(const struct predict_tiles *t, int schedule, int64_t height)
+static double height_measured_s(const struct predict_tiles *t, int schedule, int64_t height)
 {
     double sum_s = 0;
     int count = 0;
@@ -41,12 +41,12 @@ static double predicted_s(const struct tiles_height *row, int schedule)
 
 /* A row of least time: measured, or predicted for heights that were, or might have been. -1: none.
  */
-static int least(const struct predict_tiles *t, int schedule, bool measured)
+static int least_height(const struct predict_tiles *t, int schedule, bool measured)
 {
     int best = -1;
     double best_s = 0;
     for (int i = 0; i < t->count; i++) {
-        double found_s = measured_s(t, schedule, t->rows[i].height);
+        double found_s = height_measured_s(t, schedule, t->rows[i].height);
         double s = measured ? found_s : predicted_s(&t->rows[i], schedule);
         if (s > 0 && (best < 0 || s < best_s)) {
             best = i;
@@ -61,7 +61,7 @@ static int least(const struct predict_tiles *t, int schedule, bool measured)
 static void add_seconds(struct cells *cells, double seconds)
 {
     if (seconds > 0)
-        cells_add(cells, "%.*f", seconds < 0.1 ? 6 : seconds < 100 ? 3 : 1, seconds);
+        cells_add(cells, "%.*f", predict_digits(seconds), seconds);
     else
         cells_add(cells, "-");
 }
@@ -90,7 +90,7 @@ int tiles_print(const struct predict_tiles *t)
             add_seconds(&cells, t->rows[i].model_s[k]);
             add_seconds(&cells, t->rows[i].played_s[k]);
             if (t->measured_count > 0)
-                add_seconds(&cells, measured_s(t, k, t->rows[i].height));
+                add_seconds(&cells, height_measured_s(t, k, t->rows[i].height));
         }
         table_add(table, cells.list);
     }
@@ -98,13 +98,13 @@ int tiles_print(const struct predict_tiles *t)
     if (status != TOOL_OK)
         return status;
     for (int i = 0; i < TILES_SCHEDULES; i++) {
-        int predicted = least(t, i, false), found = least(t, i, true);
+        int predicted = least_height(t, i, false), found = least_height(t, i, true);
         if (predicted >= 0) {
             double predicted_least_s = predicted_s(&t->rows[predicted], i);
             printf("%s: chosen height %" PRId64 "; least predicted %.4g s at %" PRId64, names[i],
                    t->chosen[i], predicted_least_s, t->rows[predicted].height);
             if (found >= 0) {
-                double found_s = measured_s(t, i, t->rows[found].height);
+                double found_s = height_measured_s(t, i, t->rows[found].height);
                 printf(", measured %.4g s at %" PRId64 " (%+.1f %%)", found_s,
                        t->rows[found].height, 100 * (predicted_least_s / found_s - 1));
             }
@@ -117,13 +117,6 @@ int tiles_print(const struct predict_tiles *t)
     return TOOL_OK;
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static json_t *known(double seconds)
-{
-    return seconds > 0 ? json_real(seconds) : json_null();
-}
-
 int tiles_print_json(const struct predict_tiles *t)
 {
     const struct covey_tiles_costs *c = &t->options.costs;
@@ -131,10 +124,11 @@ int tiles_print_json(const struct predict_tiles *t)
     for (int i = 0; i < t->count; i++) {
         json_t *object = json_pack("{s:I}", "height", (json_int_t)t->rows[i].height);
         for (int k = 0; k < TILES_SCHEDULES; k++)
-            json_object_set_new(object, names[k],
-                                json_pack("{s:f, s:o, s:o}", "model_s", t->rows[i].model_s[k],
-                                          "played_s", known(t->rows[i].played_s[k]), "measured_s",
-                                          known(measured_s(t, k, t->rows[i].height))));
+            json_object_set_new(
+                object, names[k],
+                json_pack("{s:f, s:o, s:o}", "model_s", t->rows[i].model_s[k], "played_s",
+                          report_positive(t->rows[i].played_s[k]), "measured_s",
+                          report_positive(height_measured_s(t, k, t->rows[i].height))));
         report_add(&rows, object);
     }
     return report_print(
@@ -153,11 +147,11 @@ int tiles_print_json(const struct predict_tiles *t)
 /* The least of the measured, or where there is none of the predicted. */
 static void write_mark(const struct predict_tiles *t, int schedule, bool measured, FILE *out)
 {
-    int at = least(t, schedule, measured);
+    int at = least_height(t, schedule, measured);
     if (at < 0)
         return;
     const struct tiles_height *row = &t->rows[at];
-    double s = measured ? measured_s(t, schedule, row->height) : predicted_s(row, schedule);
+    double s = measured ? height_measured_s(t, schedule, row->height) : predicted_s(row, schedule);
     fprintf(out,
             "set label '%.3g s at %" PRId64 "' at %" PRId64
             ",%.9g point pt %d ps 2 lw 2 lc rgb '%s' "
@@ -167,7 +161,7 @@ static void write_mark(const struct predict_tiles *t, int schedule, bool measure
             schedule == COVEY_TILES_OVERLAP ? BLUE : ORANGE);
 }
 
-static void write_script(const void *context, FILE *out)
+static void write_tiles_script(const void *context, FILE *out)
 {
     const struct predict_tiles *t = context;
     /* Heights between the first and the last row, each so many times the one before. */
@@ -187,7 +181,7 @@ static void write_script(const void *context, FILE *out)
     for (int schedule = 0; schedule < TILES_SCHEDULES; schedule++) {
         fprintf(out, "$%s << EOD\n", names[schedule]);
         for (int i = 0; i < t->count; i++) {
-            double s = measured_s(t, schedule, t->rows[i].height);
+            double s = height_measured_s(t, schedule, t->rows[i].height);
             if (s > 0)
                 fprintf(out, "%" PRId64 " %.9g\n", t->rows[i].height, s);
         }
@@ -196,7 +190,7 @@ static void write_script(const void *context, FILE *out)
     double most = 0, lowest = INFINITY;
     for (int i = 0; i < t->count; i++) {
         for (int k = 0; k < TILES_SCHEDULES; k++) {
-            double s = predicted_s(&t->rows[i], k), m = measured_s(t, k, t->rows[i].height);
+            double s = predicted_s(&t->rows[i], k), m = height_measured_s(t, k, t->rows[i].height);
             most = fmax(most, m);
             lowest = s > 0 && s < lowest ? s : lowest;
         }
@@ -230,5 +224,5 @@ static void write_script(const void *context, FILE *out)
 
 int tiles_draw(const struct predict_tiles *t)
 {
-    return gnuplot_draw("predict", "--plot", t->predict->plot, write_script, t);
+    return gnuplot_draw("predict", "--plot", t->predict->plot, write_tiles_script, t);
 }

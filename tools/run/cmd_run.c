@@ -176,7 +176,7 @@ static void kill_tasks(struct run *run, bool hard)
 
 /* Tasks get SIGTERM first, SIGKILL by the second signal; the third one gives up waiting, and
  * the daemon ends what is tethered to this process. */
-static void on_signal(void *context, int signal_number, int count)
+static void kill_by_signal(void *context, int signal_number, int count)
 {
     struct run *run = context;
     if (count > 2)
@@ -213,11 +213,8 @@ static int explain_places(struct run *run)
     if (count < 0)
         return count;
     struct table *table = table_create(headings);
-    for (int i = 0; i < count; i++) {
-        char tasks[16];
-        snprintf(tasks, sizeof tasks, "%d", (int)places[i].tasks);
-        table_add(table, (const char *const[]){places[i].name, tasks, places[i].why});
-    }
+    for (int i = 0; i < count; i++)
+        TABLE_ROW(table, places[i].name, CELL("%d", (int)places[i].tasks), places[i].why);
     int failed = table_print(table, stderr);
     table_destroy(table);
     covey_free(places);
@@ -341,7 +338,7 @@ static int take_message(struct run *run, int64_t timeout_us)
 
 /* Asks for the ends of the descendants that are there. What the others wrote is here before the
  * answer that they are gone, in the queue. */
-static int adopt(struct run *run)
+static int adopt_descendants(struct run *run)
 {
     covey_tid_t *tids = NULL;
     int count = descendants_find(run->tool->vm, &tids);
@@ -359,9 +356,9 @@ static int adopt(struct run *run)
  * answered and end before its own is asked. So all are asked again. */
 static int adopt_all(struct run *run)
 {
-    int error = adopt(run);
+    int error = adopt_descendants(run);
     if (error == 0 && run->alive == 0)
-        error = adopt(run);
+        error = adopt_descendants(run);
     return error;
 }
 
@@ -398,7 +395,7 @@ static int run_tasks(struct run *run)
 
 static int execute(struct run *run)
 {
-    struct interrupt *interrupt = interrupt_start(on_signal, run);
+    struct interrupt *interrupt = interrupt_start(kill_by_signal, run);
     if (!interrupt)
         return tool_error("run", "no thread can be started; free memory or processes");
     int status = tool_join(run->tool, "run");

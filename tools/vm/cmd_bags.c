@@ -38,7 +38,7 @@ static uint64_t done_before(const struct covey_bag_info *before, int count,
 }
 
 /* Two looks, unless there is nothing to see. */
-static int look(covey_t *vm, struct bags *bags)
+static int look_at_bags(covey_t *vm, struct bags *bags)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     struct covey_bag_info *before = NULL;
@@ -57,18 +57,18 @@ static int look(covey_t *vm, struct bags *bags)
     return bags->count > 0 && bags->rates == NULL ? COVEY_ENOMEM : bags->count;
 }
 
-static const char *holder(const struct bags *bags, const struct covey_bag_info *b)
+static const char *bag_holder(const struct bags *bags, const struct covey_bag_info *b)
 {
     return b->holder == 0 ? NULL : listing_host_name(bags->hosts, bags->host_count, b->holder);
 }
 
-static int print_json(const struct bags *bags)
+static int print_bags_json(const struct bags *bags)
 {
     json_t *array = json_array();
     for (int i = 0; i < bags->count; i++) {
         const struct covey_bag_info *b = &bags->now[i];
         json_t *row = json_pack("{s:o, s:s?, s:i, s:i, s:b, s:f}", "name", report_text(b->name),
-                                "holder", holder(bags, b), "backups", (int)b->backups, "tasks",
+                                "holder", bag_holder(bags, b), "backups", (int)b->backups, "tasks",
                                 (int)b->tasks, "closed", b->closed != 0, "rate", bags->rates[i]);
         json_t *counts =
             json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ready",
@@ -86,15 +86,9 @@ static int print_json(const struct bags *bags)
     return report_print("bags", array);
 }
 
-#define NUMBER_BYTES 24
+#define COUNT(value) CELL("%" PRIu64, (uint64_t)(value))
 
-static const char *number(char text[NUMBER_BYTES], uint64_t value)
-{
-    snprintf(text, NUMBER_BYTES, "%" PRIu64, value);
-    return text;
-}
-
-static int print_table(const struct bags *bags)
+static int print_bags_table(const struct bags *bags)
 {
     static const char *const headings[] = {"NAME",     "HOLDER",  ">COPIES", "STATE", ">TASKS",
                                            ">READY",   ">LEASED", ">PUT",    ">DONE", ">RATE/s",
@@ -102,18 +96,11 @@ static int print_table(const struct bags *bags)
     struct table *table = table_create(headings);
     for (int i = 0; i < bags->count; i++) {
         const struct covey_bag_info *b = &bags->now[i];
-        char ready[NUMBER_BYTES], leased[NUMBER_BYTES], done[NUMBER_BYTES], put[NUMBER_BYTES];
-        char retried[NUMBER_BYTES], aside[NUMBER_BYTES], tasks[NUMBER_BYTES], rate[NUMBER_BYTES];
-        char backups[NUMBER_BYTES];
-        const char *host = holder(bags, b);
-        snprintf(rate, sizeof rate, "%.0f", bags->rates[i]);
-        table_add(table,
-                  (const char *const[]){
-                      b->name, host == NULL ? "lost" : host, number(backups, (uint64_t)b->backups),
-                      b->closed ? "closed" : "open", number(tasks, (uint64_t)b->tasks),
-                      number(ready, b->ready), number(leased, b->leased), number(put, b->put),
-                      number(done, b->done), rate, number(retried, b->retried + b->duplicated),
-                      number(aside, b->set_aside)});
+        const char *host = bag_holder(bags, b);
+        TABLE_ROW(table, b->name, host == NULL ? "lost" : host, COUNT(b->backups),
+                  b->closed ? "closed" : "open", COUNT(b->tasks), COUNT(b->ready), COUNT(b->leased),
+                  COUNT(b->put), COUNT(b->done), CELL("%.0f", bags->rates[i]),
+                  COUNT(b->retried + b->duplicated), COUNT(b->set_aside));
     }
     return report_table("bags", table);
 }
@@ -127,9 +114,9 @@ static int bags_command(struct tool *tool, int argc, char **argv)
         return status;
     int error = bags.host_count = covey_hosts(tool->vm, &bags.hosts);
     if (error >= 0)
-        error = look(tool->vm, &bags);
-    status =
-        error < 0 ? tool_failed(tool, "bags", error) : (json ? print_json : print_table)(&bags);
+        error = look_at_bags(tool->vm, &bags);
+    status = error < 0 ? tool_failed(tool, "bags", error)
+                       : (json ? print_bags_json : print_bags_table)(&bags);
     covey_free(bags.hosts);
     covey_free(bags.now);
     free(bags.rates);

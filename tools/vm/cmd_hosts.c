@@ -29,7 +29,8 @@ static const char *state_name(int state)
     }
 }
 
-static int count_tasks(const struct covey_task *tasks, int count, const struct covey_host *host)
+static int count_host_tasks(const struct covey_task *tasks, int count,
+                            const struct covey_host *host)
 {
     int found = 0;
     for (int i = 0; i < count; i++)
@@ -49,35 +50,33 @@ static json_t *host_json(const struct covey_host *host, int tasks)
         report_text(host->arch), "byte_order", host->big_endian ? "big" : "little");
 }
 
-static int print_json(const struct covey_host *hosts, int n, const struct covey_task *tasks, int m)
+static int print_hosts_json(const struct covey_host *hosts, int n, const struct covey_task *tasks,
+                            int m)
 {
     json_t *array = json_array();
     for (int i = 0; i < n; i++)
-        report_add(&array, host_json(&hosts[i], count_tasks(tasks, m, &hosts[i])));
+        report_add(&array, host_json(&hosts[i], count_host_tasks(tasks, m, &hosts[i])));
     return report_print("hosts", array);
 }
 
-static void add_row(struct table *table, const struct covey_host *host, int tasks)
+static void add_host_row(struct table *table, const struct covey_host *host, int tasks)
 {
-    char index[16], cores[16], count[16], speed[16], memory[24];
-    snprintf(index, sizeof index, "%" PRId32, host->index);
-    snprintf(cores, sizeof cores, "%" PRId32, host->cores);
-    snprintf(count, sizeof count, tasks == TASKS_UNKNOWN ? "-" : "%d", tasks);
-    snprintf(speed, sizeof speed, "%" PRId32, host->speed);
-    snprintf(memory, sizeof memory, "%" PRIu64 " MiB", host->memory_bytes >> 20);
-    table_add(table, (const char *const[]){host->name, index, host->address,
-                                           state_name(host->state), cores, count, speed, memory,
-                                           host->arch, host->coordinator ? "coordinator" : ""});
+    TABLE_ROW(table, host->name, CELL("%d", (int)host->index), host->address,
+              state_name(host->state), CELL("%d", (int)host->cores),
+              CELL(tasks == TASKS_UNKNOWN ? "-" : "%d", tasks), CELL("%d", (int)host->speed),
+              CELL("%" PRIu64 " MiB", host->memory_bytes >> 20), host->arch,
+              host->coordinator ? "coordinator" : "");
 }
 
-static int print_table(const struct covey_host *hosts, int n, const struct covey_task *tasks, int m)
+static int print_hosts_table(const struct covey_host *hosts, int n, const struct covey_task *tasks,
+                             int m)
 {
     static const char *const headings[] = {"NAME",   ">INDEX", "ADDRESS", "STATE",
                                            ">CORES", ">TASKS", ">SPEED",  ">MEMORY",
                                            "ARCH",   "ROLE",   NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < n; i++)
-        add_row(table, &hosts[i], count_tasks(tasks, m, &hosts[i]));
+        add_host_row(table, &hosts[i], count_host_tasks(tasks, m, &hosts[i]));
     return report_table("hosts", table);
 }
 
@@ -113,7 +112,7 @@ static int print_hosts(struct tool *tool, bool json)
     int m, n = covey_survey(tool->vm, LISTING_PATIENCE_US, &hosts, &tasks, &m);
     if (n < 0)
         return tool_failed(tool, "hosts", n);
-    int status = (json ? print_json : print_table)(hosts, n, tasks, m);
+    int status = (json ? print_hosts_json : print_hosts_table)(hosts, n, tasks, m);
     covey_free(tasks);
     covey_free(hosts);
     return status;

@@ -22,7 +22,7 @@ static const char *kind_name(int kind)
     }
 }
 
-static int print_json(const struct covey_held *held, int n)
+static int print_locks_json(const struct covey_held *held, int n)
 {
     json_t *array = json_array();
     for (int i = 0; i < n; i++) {
@@ -35,18 +35,15 @@ static int print_json(const struct covey_held *held, int n)
     return report_print("locks", array);
 }
 
-static int print_table(const struct covey_held *held, int n)
+static int print_locks_table(const struct covey_held *held, int n)
 {
     static const char *const headings[] = {"KIND", "NAME", "HOLDER", ">NUMBER", ">WAITING", NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < n; i++) {
-        char tid[TID_TEXT_BYTES], number[24], waiting[16];
-        snprintf(number, sizeof number, "%" PRIu64, held[i].number);
-        snprintf(waiting, sizeof waiting, "%" PRId32, held[i].waiting);
-        table_add(table,
-                  (const char *const[]){kind_name(held[i].kind), held[i].name,
-                                        held[i].holder == 0 ? "-" : tid_format(held[i].holder, tid),
-                                        number, waiting});
+        char tid[TID_TEXT_BYTES];
+        TABLE_ROW(table, kind_name(held[i].kind), held[i].name,
+                  held[i].holder == 0 ? "-" : tid_format(held[i].holder, tid),
+                  CELL("%" PRIu64, held[i].number), CELL("%d", (int)held[i].waiting));
     }
     return report_table("locks", table);
 }
@@ -61,7 +58,7 @@ static int locks_command(struct tool *tool, int argc, char **argv)
     int n = covey_held(tool->vm, &held);
     if (n < 0)
         return tool_failed(tool, "locks", n);
-    status = (json ? print_json : print_table)(held, n);
+    status = (json ? print_locks_json : print_locks_table)(held, n);
     covey_free(held);
     return status;
 }

@@ -10,7 +10,7 @@
 #include "tools/vm/load.h"
 
 /* Whether the host is one of the names; none: all are. */
-static bool is_wanted(const char *name, const char **names, int count)
+static bool is_named(const char *name, const char **names, int count)
 {
     for (int i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0)
@@ -28,54 +28,44 @@ static bool is_there(const struct load_list *list, const char *name)
     return false;
 }
 
-static json_t *known(double value)
-{
-    return value < 0 ? json_null() : json_real(value);
-}
-
-static int print_json(const struct load_list *list, const char **names, int count)
+static int print_speeds_json(const struct load_list *list, const char **names, int count)
 {
     json_t *array = json_array();
     for (int i = 0; i < list->count; i++) {
         const struct load *row = &list->rows[i];
-        if (is_wanted(row->host.name, names, count))
+        if (is_named(row->host.name, names, count))
             report_add(&array,
                        json_pack("{s:o, s:o, s:o, s:o}", "name", report_text(row->host.name),
-                                 "integer_per_s", known(row->stat.integer_per_s), "float_per_s",
-                                 known(row->stat.float_per_s), "pack_bytes_per_s",
-                                 known(row->stat.pack_bytes_per_s)));
+                                 "integer_per_s", report_not_negative(row->stat.integer_per_s),
+                                 "float_per_s", report_not_negative(row->stat.float_per_s),
+                                 "pack_bytes_per_s",
+                                 report_not_negative(row->stat.pack_bytes_per_s)));
     }
     return report_print("measure", array);
 }
 
-static void print_millions(double value, char *cell, size_t size)
-{
-    snprintf(cell, size, value < 0 ? "-" : "%.0f", value / 1e6);
-}
+#define MILLIONS(value) CELL((value) < 0 ? "-" : "%.0f", (value) / 1e6)
 
-static int print_table(const struct load_list *list, const char **names, int count)
+static int print_speeds_table(const struct load_list *list, const char **names, int count)
 {
     static const char *const headings[] = {"HOST", ">INTEGER M/S", ">FLOAT M/S", ">PACK MB/S",
                                            NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < list->count; i++) {
         const struct load *row = &list->rows[i];
-        char integer[32], floating[32], pack[32];
-        print_millions(row->stat.integer_per_s, integer, sizeof integer);
-        print_millions(row->stat.float_per_s, floating, sizeof floating);
-        print_millions(row->stat.pack_bytes_per_s, pack, sizeof pack);
-        if (is_wanted(row->host.name, names, count))
-            table_add(table, (const char *const[]){row->host.name, integer, floating, pack});
+        if (is_named(row->host.name, names, count))
+            TABLE_ROW(table, row->host.name, MILLIONS(row->stat.integer_per_s),
+                      MILLIONS(row->stat.float_per_s), MILLIONS(row->stat.pack_bytes_per_s));
     }
     return report_table("measure", table);
 }
 
 /* All at once, or the named ones one after the other. */
-static int measure(covey_t *vm, const struct load_list *list, const char **names, int count)
+static int measure_each(covey_t *vm, const struct load_list *list, const char **names, int count)
 {
     int error = count == 0 ? covey_measure(vm, 0) : 0;
     for (int i = 0; i < list->count && error >= 0 && count > 0; i++) {
-        if (is_wanted(list->rows[i].host.name, names, count))
+        if (is_named(list->rows[i].host.name, names, count))
             error = covey_measure(vm, list->rows[i].host.index);
     }
     return error;
@@ -92,13 +82,13 @@ static int measure_hosts(struct tool *tool, const char **names, int count, bool 
                 tool_error("measure", "no host '%s' is in this VM; see: covey hosts", names[i]);
     }
     if (error >= 0 && status == TOOL_OK)
-        error = measure(tool->vm, &list, names, count);
+        error = measure_each(tool->vm, &list, names, count);
     if (error >= 0 && status == TOOL_OK)
         error = load_ask(tool->vm, LISTING_PATIENCE_US, &list);
     if (error < 0)
         status = tool_failed(tool, "measure", error);
     else if (status == TOOL_OK)
-        status = (json ? print_json : print_table)(&list, names, count);
+        status = (json ? print_speeds_json : print_speeds_table)(&list, names, count);
     load_free(&list);
     return status;
 }

@@ -1,5 +1,4 @@
 /* covey ps: the tasks of the VM. A host that does not answer is not waited for: it is named. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "tools/base/command.h"
@@ -32,7 +31,8 @@ static json_t *task_json(const struct covey_task *task, const char *host)
                      report_text(task->command));
 }
 
-static int print_json(const struct covey_host *hosts, int n, const struct covey_task *tasks, int m)
+static int print_tasks_json(const struct covey_host *hosts, int n, const struct covey_task *tasks,
+                            int m)
 {
     json_t *array = json_array();
     for (int i = 0; i < m; i++)
@@ -40,23 +40,22 @@ static int print_json(const struct covey_host *hosts, int n, const struct covey_
     return report_print("ps", array);
 }
 
-static void add_row(struct table *table, const struct covey_task *task, const char *host)
+static void add_task_row(struct table *table, const struct covey_task *task, const char *host)
 {
-    char tid[TID_TEXT_BYTES], parent[TID_TEXT_BYTES], pid[16];
+    char tid[TID_TEXT_BYTES], parent[TID_TEXT_BYTES];
     bool orphan = task->parent == COVEY_NO_PARENT;
-    snprintf(pid, sizeof pid, "%" PRId32, task->pid);
-    table_add(table, (const char *const[]){tid_format(task->tid, tid),
-                                           orphan ? "-" : tid_format(task->parent, parent), host,
-                                           pid, state_name(task->state), task->command});
+    TABLE_ROW(table, tid_format(task->tid, tid), orphan ? "-" : tid_format(task->parent, parent),
+              host, CELL("%d", (int)task->pid), state_name(task->state), task->command);
 }
 
-static int print_table(const struct covey_host *hosts, int n, const struct covey_task *tasks, int m)
+static int print_tasks_table(const struct covey_host *hosts, int n, const struct covey_task *tasks,
+                             int m)
 {
     static const char *const headings[] = {"TID",   "PARENT",  "HOST", ">PID",
                                            "STATE", "COMMAND", NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < m; i++)
-        add_row(table, &tasks[i], listing_host_name(hosts, n, tasks[i].host));
+        add_task_row(table, &tasks[i], listing_host_name(hosts, n, tasks[i].host));
     return report_table("ps", table);
 }
 
@@ -85,7 +84,7 @@ static int ps_command(struct tool *tool, int argc, char **argv)
     int n = covey_survey(tool->vm, LISTING_PATIENCE_US, &hosts, &tasks, &m);
     if (n < 0)
         return tool_failed(tool, "ps", n);
-    status = (json ? print_json : print_table)(hosts, n, tasks, m);
+    status = (json ? print_tasks_json : print_tasks_table)(hosts, n, tasks, m);
     if (status == TOOL_OK)
         status = report_silent(hosts, n);
     covey_free(hosts);

@@ -65,7 +65,7 @@ static const struct args_option options[] = {
 
 /* ---- What to start ------------------------------------------------------------------------ */
 
-static bool append(struct start *start, const struct covey_host_spec *spec)
+static bool append_spec(struct start *start, const struct covey_host_spec *spec)
 {
     size_t count = (size_t)start->count + 1;
     struct covey_host_spec *specs = reallocarray(start->specs, count, sizeof *specs);
@@ -84,7 +84,7 @@ static int append_local(struct start *start, long n)
     for (long i = 1; i < n; i++) {
         snprintf(start->names[i], sizeof *start->names, "h%ld", i);
         struct covey_host_spec spec = {.name = start->names[i], .launcher = COVEY_LAUNCH_LOCAL};
-        if (!append(start, &spec))
+        if (!append_spec(start, &spec))
             return tool_error("start", "memory is exhausted");
     }
     start->local = true;
@@ -101,7 +101,7 @@ static int append_file(struct start *start, const char *path)
         struct covey_host_spec spec = hostspec_done(&start->file.hosts[i].host);
         if (strcmp(spec.name, start->first) == 0)
             start->own = spec;
-        else if (!start->file.hosts[i].later && !append(start, &spec))
+        else if (!start->file.hosts[i].later && !append_spec(start, &spec))
             return tool_error("start", "memory is exhausted");
     }
     return TOOL_OK;
@@ -114,7 +114,7 @@ static int append_named(struct start *start, const char *name)
     if (!hostspec_check(&start->common, error))
         return tool_usage("start", "%s", error);
     struct covey_host_spec spec = hostspec_done(&start->common);
-    return append(start, &spec) ? TOOL_OK : tool_error("start", "memory is exhausted");
+    return append_spec(start, &spec) ? TOOL_OK : tool_error("start", "memory is exhausted");
 }
 
 static void own_name(char *name, size_t size)
@@ -192,7 +192,7 @@ static int collect_hosts(struct start *start, const struct request *request)
     return status;
 }
 
-static int plan(struct start *start, int argc, char **argv)
+static int plan_hosts(struct start *start, int argc, char **argv)
 {
     struct request request = {.names = calloc((size_t)argc, sizeof(char *)), .start = start};
     if (!request.names)
@@ -209,7 +209,7 @@ static int plan(struct start *start, int argc, char **argv)
 
 /* ---- Starting ----------------------------------------------------------------------------- */
 
-static void on_signal(void *context, int signal_number, int count)
+static void roll_back(void *context, int signal_number, int count)
 {
     (void)signal_number;
     struct start *start = context;
@@ -344,7 +344,7 @@ static int undo(struct start *start)
 
 static int run_start(struct start *start)
 {
-    struct interrupt *interrupt = interrupt_start(on_signal, start);
+    struct interrupt *interrupt = interrupt_start(roll_back, start);
     if (!interrupt)
         return tool_error("start", "no thread can be started; free memory or processes");
     int status = bring_up(start);
@@ -371,7 +371,7 @@ static int start_command(struct tool *tool, int argc, char **argv)
     struct start start = {
         .tool = tool, .vm_name = tool->vm_name, .lock = PTHREAD_MUTEX_INITIALIZER};
     own_name(start.first, sizeof start.first);
-    int status = plan(&start, argc, argv);
+    int status = plan_hosts(&start, argc, argv);
     if (status == TOOL_OK) {
         tool_set_vm(tool, start.vm_name);
         status = run_start(&start);

@@ -7,7 +7,8 @@
 #include "tools/list/report.h"
 #include "tools/list/table.h"
 
-static int print_json(const struct covey_host *hosts, int n, const struct covey_stat *stats, int m)
+static int print_stats_json(const struct covey_host *hosts, int n, const struct covey_stat *stats,
+                            int m)
 {
     json_t *array = json_array();
     for (int i = 0; i < m; i++) {
@@ -19,15 +20,14 @@ static int print_json(const struct covey_host *hosts, int n, const struct covey_
     return report_print("stats", array);
 }
 
-static int print_table(const struct covey_host *hosts, int n, const struct covey_stat *stats, int m)
+static int print_stats_table(const struct covey_host *hosts, int n, const struct covey_stat *stats,
+                             int m)
 {
     static const char *const headings[] = {"HOST", "NAME", ">VALUE", NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < m; i++) {
-        char value[24];
-        snprintf(value, sizeof value, "%" PRIu64, stats[i].value);
-        table_add(table, (const char *const[]){listing_host_name(hosts, n, stats[i].host),
-                                               stats[i].name, value});
+        TABLE_ROW(table, listing_host_name(hosts, n, stats[i].host), stats[i].name,
+                  CELL("%" PRIu64, stats[i].value));
     }
     return report_table("stats", table);
 }
@@ -47,7 +47,7 @@ static int stats_command(struct tool *tool, int argc, char **argv)
     if (n < 0)
         status = tool_failed(tool, "stats", n);
     else
-        status = (json ? print_json : print_table)(hosts, n, stats, m);
+        status = (json ? print_stats_json : print_stats_table)(hosts, n, stats, m);
     covey_free(hosts);
     covey_free(stats);
     return status;

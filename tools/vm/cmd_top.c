@@ -92,12 +92,12 @@ static json_t *row_json(const struct load *row)
                   stat->cores > 0 ? stat->cores : (double)row->host.cores);
     for (size_t i = 0; object && i < sizeof figures / sizeof figures[0]; i++) {
         double value = figure_value(stat, &figures[i]);
-        json_object_set_new(object, figures[i].name, value < 0 ? json_null() : json_real(value));
+        json_object_set_new(object, figures[i].name, report_not_negative(value));
     }
     return object;
 }
 
-static int print_json(const struct load_list *list)
+static int print_loads_json(const struct load_list *list)
 {
     json_t *array = json_array();
     for (int i = 0; i < list->count; i++)
@@ -107,7 +107,7 @@ static int print_json(const struct load_list *list)
 
 /* ---- a table ---- */
 
-static void add_row(struct table *table, const struct load *row)
+static void add_load_row(struct table *table, const struct load *row)
 {
     char cells[HEADINGS_MAX][LOAD_CELL_BYTES];
     const char *texts[HEADINGS_MAX];
@@ -118,7 +118,7 @@ static void add_row(struct table *table, const struct load *row)
     table_add(table, texts);
 }
 
-static int print_table(const struct load_list *list)
+static int print_loads_table(const struct load_list *list)
 {
     char texts[HEADINGS_MAX][16];
     const char *headings[HEADINGS_MAX + 1] = {NULL};
@@ -129,7 +129,7 @@ static int print_table(const struct load_list *list)
     }
     struct table *table = table_create(headings);
     for (int i = 0; i < list->count; i++)
-        add_row(table, &list->rows[i]);
+        add_load_row(table, &list->rows[i]);
     return report_table("top", table);
 }
 
@@ -139,12 +139,12 @@ static int print_once(struct top *top)
     if (error < 0)
         return tool_failed(top->tool, "top", error);
     load_sort(&top->list, top->view.order, false);
-    return top->json ? print_json(&top->list) : print_table(&top->list);
+    return top->json ? print_loads_json(&top->list) : print_loads_table(&top->list);
 }
 
 /* ---- the screen ---- */
 
-static void look(struct top *top)
+static void look_at_hosts(struct top *top)
 {
     int error = load_ask(top->tool->vm, LISTING_PATIENCE_US, &top->list);
     top->view.trouble = NULL;
@@ -204,13 +204,13 @@ static bool follow_keys(struct top *top, struct display *display)
     return true;
 }
 
-static int show(struct top *top)
+static int show_screen(struct top *top)
 {
     struct display *display = display_open();
     if (!display)
         return tool_error("top", "this is no terminal, or TERM names none; use --once or --json");
     do {
-        look(top);
+        look_at_hosts(top);
         load_sort(&top->list, top->view.order, top->view.reverse);
         display_draw(display, &top->list, &top->view);
     } while (follow_keys(top, display));
@@ -250,7 +250,7 @@ static int top_command(struct tool *tool, int argc, char **argv)
     if (status != TOOL_OK)
         return status;
     top.view.vm_name = covey_vm_name(tool->vm);
-    status = top.once || top.json ? print_once(&top) : show(&top);
+    status = top.once || top.json ? print_once(&top) : show_screen(&top);
     load_free(&top.list);
     return status;
 }

@@ -128,7 +128,7 @@ struct sorting {
     int sign;
 };
 
-static int compare(const void *a, const void *b, void *context)
+static int compare_loads(const void *a, const void *b, void *context)
 {
     const struct load *x = a, *y = b;
     const struct sorting *sorting = context;
@@ -145,7 +145,7 @@ void load_sort(struct load_list *list, enum load_order order, bool reverse)
 {
     struct sorting sorting = {.order = order, .sign = reverse ? -1 : 1};
     if (list->count > 1)
-        qsort_r(list->rows, (size_t)list->count, sizeof *list->rows, compare, &sorting);
+        qsort_r(list->rows, (size_t)list->count, sizeof *list->rows, compare_loads, &sorting);
 }
 
 /* ---- cells ---- */
@@ -205,26 +205,6 @@ static void print_cores(const struct load *row, char cell[LOAD_CELL_BYTES])
         snprintf(cell, LOAD_CELL_BYTES, "%d", (int)row->host.cores);
 }
 
-static void print_cpu(const struct load *row, char cell[LOAD_CELL_BYTES])
-{
-    print_number(row->stat.cpu_busy * 100, 0, cell);
-}
-
-static void print_wait(const struct load *row, char cell[LOAD_CELL_BYTES])
-{
-    print_number(row->stat.cpu_pressure * 100, 0, cell);
-}
-
-static void print_load(const struct load *row, char cell[LOAD_CELL_BYTES])
-{
-    print_number(row->stat.load_1m, 2, cell);
-}
-
-static void print_load_15m(const struct load *row, char cell[LOAD_CELL_BYTES])
-{
-    print_number(row->stat.load_15m, 2, cell);
-}
-
 static void print_memory(const struct load *row, char cell[LOAD_CELL_BYTES])
 {
     const struct covey_host_stat *s = &row->stat;
@@ -233,32 +213,25 @@ static void print_memory(const struct load *row, char cell[LOAD_CELL_BYTES])
                  0, cell);
 }
 
-#define PRINT_BYTES(name, field)                                                                   \
+/* A cell that one of the functions above prints. */
+#define PRINT(name, function, ...)                                                                 \
     static void print_##name(const struct load *row, char cell[LOAD_CELL_BYTES])                   \
     {                                                                                              \
-        load_print_bytes(row->stat.field, cell);                                                   \
+        function(row->stat.__VA_ARGS__, cell);                                                     \
     }
-PRINT_BYTES(free, memory_free_bytes)
-PRINT_BYTES(total, memory_total_bytes)
-PRINT_BYTES(received, net_received_bytes_per_s)
-PRINT_BYTES(sent, net_sent_bytes_per_s)
-PRINT_BYTES(read, disk_read_bytes_per_s)
-PRINT_BYTES(written, disk_written_bytes_per_s)
-
-static void print_interrupts(const struct load *row, char cell[LOAD_CELL_BYTES])
-{
-    print_count(row->stat.interrupts_per_s, cell);
-}
-
-static void print_switches(const struct load *row, char cell[LOAD_CELL_BYTES])
-{
-    print_count(row->stat.switches_per_s, cell);
-}
-
-static void print_tasks(const struct load *row, char cell[LOAD_CELL_BYTES])
-{
-    print_number(row->stat.tasks, 0, cell);
-}
+PRINT(cpu, print_number, cpu_busy * 100, 0)
+PRINT(wait, print_number, cpu_pressure * 100, 0)
+PRINT(load, print_number, load_1m, 2)
+PRINT(load_15m, print_number, load_15m, 2)
+PRINT(free, load_print_bytes, memory_free_bytes)
+PRINT(total, load_print_bytes, memory_total_bytes)
+PRINT(received, load_print_bytes, net_received_bytes_per_s)
+PRINT(sent, load_print_bytes, net_sent_bytes_per_s)
+PRINT(read, load_print_bytes, disk_read_bytes_per_s)
+PRINT(written, load_print_bytes, disk_written_bytes_per_s)
+PRINT(interrupts, print_count, interrupts_per_s)
+PRINT(switches, print_count, switches_per_s)
+PRINT(tasks, print_number, tasks, 0)
 
 const struct load_column load_columns[] = {
     {"HOST", 14, 100, true, print_host},       {"STATE", 7, 50, true, print_state},
