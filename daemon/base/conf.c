@@ -138,7 +138,7 @@ struct reading {
     bool refused;
 };
 
-static int refuse(struct reading *reading, const char *format, const char *a, const char *b)
+static int refuse_setting(struct reading *reading, const char *format, const char *a, const char *b)
 {
     if (!reading->refused) {
 #pragma GCC diagnostic push
@@ -155,7 +155,7 @@ static int on_setting(void *context, const char *section, const char *name, cons
     struct reading *reading = context;
     bool known = false;  /* the section */
     if (value[0] == ';') /* with a blank before it, it would begin a comment */
-        return refuse(reading, "%s: a value cannot begin with a semicolon%s", name, "");
+        return refuse_setting(reading, "%s: a value cannot begin with a semicolon%s", name, "");
     for (size_t i = 0; i < SETTINGS; i++) {
         if (strcmp(settings[i].section, section) != 0)
             continue;
@@ -164,11 +164,11 @@ static int on_setting(void *context, const char *section, const char *name, cons
             continue;
         if (setting_parse(&settings[i], reading->conf, value) == 0)
             return 1;
-        return refuse(reading, "%s must be %s", name, settings[i].expects);
+        return refuse_setting(reading, "%s must be %s", name, settings[i].expects);
     }
     if (known)
-        return refuse(reading, "unknown setting '%s' in [%s]", name, section);
-    return refuse(reading, "unknown section [%s]%s", section, "");
+        return refuse_setting(reading, "unknown setting '%s' in [%s]", name, section);
+    return refuse_setting(reading, "unknown section [%s]%s", section, "");
 }
 
 /* With a capability that root gave the program any user could ask for raw sockets otherwise. That
@@ -183,7 +183,7 @@ static bool may_give_sockets(FILE *file)
            (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-static int read_file(struct conf *conf, const char *path, FILE *file, struct failure *why)
+static int read_conf_file(struct conf *conf, const char *path, FILE *file, struct failure *why)
 {
     struct failure cause = {"syntax error"};
     struct reading reading = {.conf = conf, .why = &cause};
@@ -205,7 +205,7 @@ int conf_read(struct conf *conf, const char *path, struct failure *why)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return failure_set(why, "cannot read %s: %s", path, strerror(errno));
-    int status = read_file(conf, path, file, why);
+    int status = read_conf_file(conf, path, file, why);
     fclose(file);
     return status;
 }

@@ -85,7 +85,7 @@ socklen_t sockaddr_from_address(union sockaddr_any *to, const struct address *fr
 }
 
 /* Splits "[host]:port" and "host:port"; what has several colons and no brackets is all host. */
-static bool split(const char *text, char *host, size_t size, const char **port)
+static bool split_port(const char *text, char *host, size_t size, const char **port)
 {
     const char *end = strchr(text, ':');
     *port = end == NULL || strchr(end + 1, ':') != NULL ? NULL : end + 1;
@@ -109,7 +109,7 @@ bool sockaddr_parse(const char *text, uint16_t port, struct address *address)
     char host[INET6_ADDRSTRLEN];
     const char *digits;
     uint8_t ip[IPV6_BYTES];
-    if (!split(text, host, sizeof host, &digits))
+    if (!split_port(text, host, sizeof host, &digits))
         return false;
     if (digits != NULL) {
         char *end;

@@ -11,7 +11,7 @@
 #include "daemon/base/bootstrap.h"
 #include "lib/covey.h"
 
-static void fill(char *field, size_t size, const char *from)
+static void fill_field(char *field, size_t size, const char *from)
 {
     if (field[0] == '\0')
         snprintf(field, size, "%s", from);
@@ -23,12 +23,12 @@ void launchspec_complete(struct control_host_spec *s, const struct conf_launch *
         s->launcher = COVEY_LAUNCH_EXEC;
     if (s->launcher == COVEY_LAUNCH_DEFAULT)
         s->launcher = (uint8_t)conf->launcher;
-    fill(s->hostname, sizeof s->hostname, s->name);
+    fill_field(s->hostname, sizeof s->hostname, s->name);
     if (s->launcher == COVEY_LAUNCH_LOCAL)
         return; /* the rest is about other machines */
-    fill(s->template_, sizeof s->template_, conf->template_);
-    fill(s->coveyd, sizeof s->coveyd, conf->coveyd);
-    fill(s->user, sizeof s->user, conf->user);
+    fill_field(s->template_, sizeof s->template_, conf->template_);
+    fill_field(s->coveyd, sizeof s->coveyd, conf->coveyd);
+    fill_field(s->user, sizeof s->user, conf->user);
     if (s->port == 0)
         s->port = (uint16_t)conf->port;
 }

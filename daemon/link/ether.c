@@ -252,7 +252,7 @@ static bool is_for_us(const struct ether_link *link, const struct address *to, u
     return type == link->type && (ether_is_group(to) || address_equal(to, &link->nic.mac));
 }
 
-static void on_frame(u_char *context, const struct pcap_pkthdr *head, const u_char *bytes)
+static void on_ether_frame(u_char *context, const struct pcap_pkthdr *head, const u_char *bytes)
 {
     struct incoming *in = (struct incoming *)(void *)context;
     struct cursor c = cursor_reader(bytes, head->caplen);
@@ -274,7 +274,7 @@ size_t ether_receive(struct ether_link *link, ether_datagram_fn *fn, void *conte
 {
     struct incoming in = {.link = link, .fn = fn, .context = context};
     uint64_t before = link->received_bytes;
-    pcap_dispatch(link->pcap, RECEIVE_FRAMES, on_frame, (u_char *)(void *)&in);
+    pcap_dispatch(link->pcap, RECEIVE_FRAMES, on_ether_frame, (u_char *)(void *)&in);
     return (size_t)(link->received_bytes - before);
 }
 

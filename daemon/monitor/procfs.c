@@ -22,7 +22,7 @@ static const char *line_next(const char *line)
 }
 
 /* The rest of the line that begins with that word, NULL: there is none. */
-static const char *line_of(const char *text, const char *word)
+static const char *proc_line(const char *text, const char *word)
 {
     size_t size = strlen(word);
     for (; *text != '\0'; text = line_next(text))
@@ -45,7 +45,7 @@ static bool take_number(const char **at, uint64_t *number)
 
 bool procfs_number(const char *text, const char *name, uint64_t *number)
 {
-    const char *at = line_of(text, name);
+    const char *at = proc_line(text, name);
     return at != NULL && take_number(&at, number);
 }
 
@@ -69,7 +69,7 @@ enum { STAT_USER, STAT_NICE, STAT_SYSTEM, STAT_IDLE, STAT_IOWAIT, STAT_STEAL = 7
 
 bool procfs_stat(const char *text, struct procfs_stat *stat)
 {
-    const char *at = line_of(text, "cpu");
+    const char *at = proc_line(text, "cpu");
     struct procfs_stat s = {.busy = 0};
     for (int i = 0; at != NULL && i < STAT_FIELDS; i++) {
         uint64_t ticks;
@@ -142,7 +142,7 @@ bool procfs_pressure(const char *text, double *some)
 {
     static const char name[] = "avg10=";
     double percent;
-    const char *at = line_of(text, "some");
+    const char *at = proc_line(text, "some");
     if (at == NULL)
         return false;
     at += strspn(at, " \t");

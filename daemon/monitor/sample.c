@@ -31,7 +31,8 @@ static bool read_path(const char *path, char *text)
     return fd >= 0 && n >= 0 && used > 0;
 }
 
-static bool read_file(const struct sample_source *source, const char *directory, const char *name)
+static bool read_sample_file(const struct sample_source *source, const char *directory,
+                             const char *name)
 {
     char path[2 * SAMPLE_PATH_MAX];
     int size = snprintf(path, sizeof path, "%s/%s", directory, name);
@@ -64,7 +65,7 @@ static uint64_t hash(uint64_t sum, const char *text)
 
 uint64_t sample_machine(const struct sample_source *source)
 {
-    if (!read_file(source, source->procfs, "sys/kernel/random/boot_id"))
+    if (!read_sample_file(source, source->procfs, "sys/kernel/random/boot_id"))
         return 0;
     return hash(hash(HASH_START, source->text), source->limited ? source->group.directory : "");
 }
@@ -72,7 +73,7 @@ uint64_t sample_machine(const struct sample_source *source)
 static void take_group(const struct sample_source *source, struct sample *s)
 {
     const struct cgroup_cpu *group = &source->group;
-    if (read_file(source, group->directory, "cpu.stat")) {
+    if (read_sample_file(source, group->directory, "cpu.stat")) {
         s->has_throttled = procfs_number(source->text, "nr_throttled", &s->throttled);
         s->has_usage = procfs_number(source->text, "usage_usec", &s->usage_us);
     }
@@ -80,29 +81,29 @@ static void take_group(const struct sample_source *source, struct sample *s)
         s->usage_us = strtoull(source->text, NULL, 10) / 1000;
         s->has_usage = true;
     }
-    if (read_file(source, group->directory, "cpu.pressure"))
+    if (read_sample_file(source, group->directory, "cpu.pressure"))
         s->has_pressure = procfs_pressure(source->text, &s->pressure);
 }
 
 void sample_take(const struct sample_source *source, uint64_t now_us, struct sample *s)
 {
     *s = (struct sample){.at_us = now_us};
-    if (read_file(source, source->procfs, "stat"))
+    if (read_sample_file(source, source->procfs, "stat"))
         s->has_stat = procfs_stat(source->text, &s->stat);
-    if (read_file(source, source->procfs, "loadavg"))
+    if (read_sample_file(source, source->procfs, "loadavg"))
         s->has_load = procfs_load(source->text, s->load, &s->running);
-    if (read_file(source, source->procfs, "net/dev"))
+    if (read_sample_file(source, source->procfs, "net/dev"))
         s->has_network = procfs_network(source->text, &s->received, &s->sent);
-    if (read_file(source, source->procfs, "diskstats"))
+    if (read_sample_file(source, source->procfs, "diskstats"))
         s->has_disks = procfs_disks(source->text, &s->read, &s->written);
     uint64_t left;
-    if (read_file(source, source->procfs, "meminfo"))
+    if (read_sample_file(source, source->procfs, "meminfo"))
         s->has_memory = procfs_memory(source->text, &s->memory_total, &s->memory_free);
     if (s->has_memory && cgroup_memory_left(&left) && left < s->memory_free)
         s->memory_free = left;
     if (source->limited)
         take_group(source, s);
-    else if (read_file(source, source->procfs, "pressure/cpu"))
+    else if (read_sample_file(source, source->procfs, "pressure/cpu"))
         s->has_pressure = procfs_pressure(source->text, &s->pressure);
 }
 

@@ -203,7 +203,7 @@ static bool exhausted(int error)
     return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-static bool missing(int error)
+static bool is_missing(int error)
 {
     return error == ENOENT || error == ENOTDIR;
 }
@@ -219,13 +219,13 @@ static int trouble_error(const struct process *p, const struct trouble *t, struc
     }
     if (t->step == STEP_CWD) {
         failure_set(why, "working directory '%s': %s", p->cwd, cause);
-        return missing(t->error) ? COVEY_ENOENT : COVEY_EEXEC;
+        return is_missing(t->error) ? COVEY_ENOENT : COVEY_EEXEC;
     }
     if (t->exists)
         failure_set(why, "program '%s': its interpreter is not there", p->program);
     else
         failure_set(why, "program '%s': %s", p->program, cause);
-    return missing(t->error) && !t->exists ? COVEY_ENOENT : COVEY_EEXEC;
+    return is_missing(t->error) && !t->exists ? COVEY_ENOENT : COVEY_EEXEC;
 }
 
 /* Runs it with all signals blocked around the fork: no handler of ours may run in the child. */

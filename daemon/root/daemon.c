@@ -17,15 +17,15 @@
  * A subject is a part: one row in part.h, one `struct part` in its own file. By these rows the
  * daemon makes and ends it, gives it frames, tells it what has happened and steps it.
  *
- * One round of the loop: callbacks read streams and datagrams and queue frames; then settle() steps
- * the parts that have something to do, which carry out what had to wait for that, lets the node
- * send, and writes every stream to which something was queued. Nothing is written before, so a
- * round costs one write a task and few a host however many frames it moved. An idle daemon sleeps:
- * it has no timer but the node's.
+ * One round of the loop: callbacks read streams and datagrams and queue frames; then
+ * settle_daemon() steps the parts that have something to do, which carry out what had to wait for
+ * that, lets the node send, and writes every stream to which something was queued. Nothing is
+ * written before, so a round costs one write a task and few a host however many frames it moved. An
+ * idle daemon sleeps: it has no timer but the node's.
  *
  * Owners: a task owns its stream, pipes and timers and is destroyed by the event that ends it
  * (exit.c), never from inside another task's frame. The node calls back into post.c and watch.c;
- * these call only node_send() and its readers. What must call more waits for settle().
+ * these call only node_send() and its readers. What must call more waits for settle_daemon().
  *
  * The daemon keeps no state of the VM beside the node's host table and what agreement.c has.
  */
@@ -171,8 +171,8 @@ static void random_bytes(void *context, void *bytes, size_t size)
 
 /* ---- one round ---- */
 
-static void on_datagram(void *context, const struct address *from, const uint8_t *bytes,
-                        size_t size)
+static void on_daemon_datagram(void *context, const struct address *from, const uint8_t *bytes,
+                               size_t size)
 {
     struct daemon *d = context;
     if (!casting_on_datagram(d, bytes, size))
@@ -182,7 +182,7 @@ static void on_datagram(void *context, const struct address *from, const uint8_t
 static void on_alarm(void *context)
 {
     media_look(context);
-    /* settle() follows, and steps the node */
+    /* settle_daemon() follows, and steps the node */
 }
 
 /* Whoever leads the log of what is agreed may change in any event: all parts look at it then. */
@@ -198,7 +198,7 @@ static void office_look(struct daemon *d)
     parts_want(d);
 }
 
-static void settle(void *context)
+static void settle_daemon(void *context)
 {
     struct daemon *d = context;
     office_look(d);
@@ -302,7 +302,7 @@ static int daemon_open(struct daemon *d, struct failure *why)
     d->loop = loop_create();
     if (d->loop == NULL || tasks_create(d) != 0 || signals_begin(d) != 0)
         return failure_memory(why);
-    if (media_open(d, on_datagram, why) != 0 ||
+    if (media_open(d, on_daemon_datagram, why) != 0 ||
         identity_describe(d, &d->node_config.self, why) != 0 || segment_open(d, why) != 0 ||
         parts_create(d, why) != 0)
         return -1;
@@ -342,7 +342,7 @@ int daemon_run(struct daemon *d)
     else
         node_bootstrap(d->node, loop_now_us());
     topology_propose(d);
-    loop_set_settle(d->loop, settle, d);
+    loop_set_settle(d->loop, settle_daemon, d);
     loop_run(d->loop);
     return d->exit_status;
 }

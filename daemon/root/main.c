@@ -106,7 +106,7 @@ static int start_wait(const struct start *s, struct failure *why)
     return s->options.guest != NULL ? 0 : detach_wait(s->ready, s->options.join, why);
 }
 
-static int serve(const struct start *s, struct failure *why)
+static int serve_vm(const struct start *s, struct failure *why)
 {
     struct daemon *d = daemon_create(&s->options, &s->conf, &s->invitation, s->ready, why);
     if (d == NULL)
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     if (status == 0)
         status = side = start_leave(&start, &why);
     if (side == 0)
-        status = serve(&start, &why);
+        status = serve_vm(&start, &why);
     else if (side == 1)
         status = start_wait(&start, &why);
     if (status < 0)

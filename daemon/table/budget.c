@@ -6,7 +6,7 @@
 
 #include "daemon/table/connection.h"
 
-static size_t left_of(uint64_t limit, size_t used)
+static size_t budget_left(uint64_t limit, size_t used)
 {
     uint64_t left = used < limit ? limit - used : 0;
     return left < SIZE_MAX ? (size_t)left : SIZE_MAX;
@@ -28,15 +28,15 @@ size_t budget_queue_max(const struct daemon *d)
 
 size_t budget_for_puts(const struct daemon *d)
 {
-    return left_of(d->conf.memory_bytes / 2, d->budget.bags);
+    return budget_left(d->conf.memory_bytes / 2, d->budget.bags);
 }
 
 size_t budget_for_results(const struct daemon *d)
 {
-    return left_of(d->conf.memory_bytes / 4 * 3, d->budget.bags);
+    return budget_left(d->conf.memory_bytes / 4 * 3, d->budget.bags);
 }
 
 size_t budget_for_requests(const struct daemon *d)
 {
-    return left_of(d->conf.memory_bytes / 2, 0);
+    return budget_left(d->conf.memory_bytes / 2, 0);
 }
