@@ -14,7 +14,7 @@ void args_init(struct args *args, const struct args_option *options, int argc, c
     *args = (struct args){.options = options, .argc = argc, .argv = argv, .next = 1};
 }
 
-static int refuse(struct args *args, const char *text, size_t length, const char *why)
+static int refuse_word(struct args *args, const char *text, size_t length, const char *why)
 {
     snprintf(args->error, sizeof args->error, "%.*s: %s", (int)(length < 80 ? length : 80), text,
              why);
@@ -58,9 +58,9 @@ static int take_short(struct args *args, const char *word)
 {
     const struct args_option *option = find_short(args, word[1]);
     if (!option)
-        return refuse(args, word, strlen(word), "unknown option");
+        return refuse_word(args, word, strlen(word), "unknown option");
     if (word[2] && !option->argument)
-        return refuse(args, word, strlen(word), "takes no value");
+        return refuse_word(args, word, strlen(word), "takes no value");
     return take_value(args, option, word[2] ? word + 2 : NULL);
 }
 
@@ -80,9 +80,9 @@ int args_next(struct args *args)
         const char *attached = word[length] ? word + length + 1 : NULL;
         const struct args_option *option = find_long(args, word + 2, length - 2);
         if (!option)
-            return refuse(args, word, length, "unknown option");
+            return refuse_word(args, word, length, "unknown option");
         if (attached && !option->argument)
-            return refuse(args, word, length, "takes no value");
+            return refuse_word(args, word, length, "takes no value");
         return take_value(args, option, attached);
     }
     args->operands_only = true;

@@ -35,7 +35,7 @@ static void *watch(void *argument)
 }
 
 /* What is ignored stays ignored: a shell starts what it runs in the background that way. */
-static void await(sigset_t *set, int signal_number)
+static void await_signal(sigset_t *set, int signal_number)
 {
     struct sigaction action;
     if (sigaction(signal_number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
@@ -50,8 +50,8 @@ struct interrupt *interrupt_start(interrupt_fn *on_signal, void *context)
     interrupt->on_signal = on_signal;
     interrupt->context = context;
     sigemptyset(&interrupt->awaited);
-    await(&interrupt->awaited, SIGINT);
-    await(&interrupt->awaited, SIGTERM);
+    await_signal(&interrupt->awaited, SIGINT);
+    await_signal(&interrupt->awaited, SIGTERM);
     sigaddset(&interrupt->awaited, STOP);
     pthread_sigmask(SIG_BLOCK, &interrupt->awaited, &interrupt->before);
     if (pthread_create(&interrupt->thread, NULL, watch, interrupt) != 0) {

@@ -35,7 +35,7 @@ void logfile_path(const char *vm_name, const char *host, char path[LOGFILE_PATH_
         path[0] = '\0'; /* no daemon could have made it, either */
 }
 
-static bool is_later(const struct timespec *a, const struct timespec *b)
+static bool is_written_later(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
@@ -53,7 +53,7 @@ bool logfile_latest(const char *vm_name, char host[64])
         if (length <= 4 || length - 4 >= 64 || strcmp(e->d_name + length - 4, ".log") != 0 ||
             fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
-        if (found && !is_later(&st.st_mtim, &latest))
+        if (found && !is_written_later(&st.st_mtim, &latest))
             continue;
         found = true;
         latest = st.st_mtim;

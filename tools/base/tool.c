@@ -90,7 +90,7 @@ void tool_set_vm(struct tool *tool, const char *vm_name)
 }
 
 /* One write for the whole line, so that lines of several processes do not mix. */
-static void report(const char *what, const char *hint, const char *format, va_list arguments)
+static void report_error(const char *what, const char *hint, const char *format, va_list arguments)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, arguments);
@@ -105,7 +105,7 @@ int tool_error(const char *what, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report(what, NULL, format, arguments);
+    report_error(what, NULL, format, arguments);
     va_end(arguments);
     return TOOL_FAILED;
 }
@@ -114,7 +114,7 @@ int tool_usage(const char *what, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report(what, what, format, arguments);
+    report_error(what, what, format, arguments);
     va_end(arguments);
     return TOOL_USAGE;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_blank(char c)
+static bool is_separator(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -28,7 +28,7 @@ static const char *copy_quoted(const char *in, char **out)
 /* Copies one word; returns the position after it, or NULL when a quote is not closed. */
 static const char *copy_word(const char *in, char **out)
 {
-    while (in && *in && !is_blank(*in)) {
+    while (in && *in && !is_separator(*in)) {
         if (*in == '\'' || *in == '"') {
             in = copy_quoted(in, out);
         } else {
@@ -41,7 +41,7 @@ static const char *copy_word(const char *in, char **out)
     return in;
 }
 
-static int fail(struct words *words, const char **why, const char *text)
+static int fail_split(struct words *words, const char **why, const char *text)
 {
     *why = text;
     words_free(words);
@@ -57,10 +57,10 @@ int words_split_at(struct words *words, const char *line, const char **why, int 
                             .list = calloc(size / 2 + 2, sizeof(char *)),
                             .columns = calloc(size / 2 + 2, sizeof(int))};
     if (!words->text || !words->list || !words->columns)
-        return fail(words, why, "memory is exhausted");
+        return fail_split(words, why, "memory is exhausted");
     char *out = words->text;
     for (;;) {
-        while (is_blank(*in))
+        while (is_separator(*in))
             in++;
         if (!*in || *in == '#')
             return 0;
@@ -68,7 +68,7 @@ int words_split_at(struct words *words, const char *line, const char **why, int 
         words->list[words->count++] = out;
         in = copy_word(in, &out);
         if (!in)
-            return fail(words, why, "a quote is not closed");
+            return fail_split(words, why, "a quote is not closed");
     }
 }
 

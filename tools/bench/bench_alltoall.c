@@ -137,7 +137,7 @@ static struct figure figure_of(const struct bench *bench, const struct bench_row
 {
     const struct bench_series *series = &row->series[at];
     double tasks = bench->plan.tasks, bits = tasks * (tasks - 1) * (double)row->bytes * 8;
-    struct figure f = {.us = bench_spread_of(series->us, (size_t)series->rounds)};
+    struct figure f = {.us = bench_series_spread(series)};
     f.mbit_s = bits / fmax(f.us.median, 1e-3);
     f.peak = seconds * 1e6 * (double)row->bytes / WIRE_SHARE / fmax(f.us.median, 1e-3);
     return f;
@@ -202,6 +202,8 @@ static int print_alltoall_table(const struct bench *bench, double seconds)
     }
     return status;
 }
+
+/* ---- for scripts ---- */
 
 static json_t *schedule_object(const struct bench_series *schedule)
 {

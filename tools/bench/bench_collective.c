@@ -17,18 +17,13 @@
 
 #define BETTER 0.95 /* than the one of the size before: otherwise that one stays */
 
-static double median(const struct bench_series *series)
-{
-    return bench_spread_of(series->us, (size_t)series->rounds).median;
-}
-
 struct bench_finding bench_finding_of(const struct bench_row *row)
 {
     struct bench_finding f = {.row = row};
     if (sscanf(row->label, "%23s %d %23s", f.operation, &f.members, f.chosen) != 3)
         f.members = 0;
     for (int i = 0; i < row->series_count; i++) {
-        f.us[i] = median(&row->series[i]);
+        f.us[i] = bench_series_median(&row->series[i]);
         bool algorithm = strcmp(row->series[i].name, BENCH_CHOICE) != 0;
         f.best = algorithm && f.us[i] < f.us[f.best] ? i : f.best;
     }

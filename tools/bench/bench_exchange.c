@@ -202,11 +202,7 @@ static int begin_row(struct bench *bench, int density, int64_t bytes, struct ben
     row->bytes = bytes;
     snprintf(row->label, sizeof row->label, "%d", density);
     for (int algorithm = FIRST; algorithm <= LAST; algorithm++) {
-        struct bench_series *series = &row->series[row->series_count++];
-        snprintf(series->name, sizeof series->name, "%s", covey_exchange_name(algorithm));
-        series->rounds = bench->plan.rounds;
-        series->us = calloc((size_t)series->rounds, sizeof *series->us);
-        if (!series->us)
+        if (!bench_row_add(row, covey_exchange_name(algorithm), bench->plan.rounds))
             return tool_error("bench", "memory is exhausted");
     }
     return TOOL_OK;

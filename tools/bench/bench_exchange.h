@@ -38,9 +38,6 @@ int exchange_map_draw(const struct bench *bench);
 /* The place of the row's fastest series. */
 int exchange_best(const struct bench_row *row);
 
-/* The median microseconds of a series, which are not changed; 0: memory is exhausted. */
-double exchange_median_us(const struct bench_series *series);
-
 /* "64", "4 KiB". */
 void exchange_size_text(int64_t bytes, char *text, size_t size);
 

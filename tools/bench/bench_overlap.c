@@ -34,7 +34,7 @@ static struct bench_spread hidden_of(const struct bench_row *row)
 
 static double median_of(const struct bench_row *row, int series)
 {
-    return bench_spread_of(row->series[series].us, (size_t)row->series[series].rounds).median;
+    return bench_series_median(&row->series[series]);
 }
 
 /* ---- the programs beside ---- */
@@ -63,14 +63,15 @@ static struct bench_row *row_of(const struct bench *bench, struct bench_beside *
     return NULL;
 }
 
+/* Rows count what was taken in: none so far. */
 static int row_make(struct bench_row *row, int64_t bytes, int32_t rounds)
 {
     row->bytes = bytes;
-    row->series_count = OVERLAP_SERIES;
     for (int i = 0; i < OVERLAP_SERIES; i++) {
-        row->series[i].us = calloc((size_t)rounds, sizeof *row->series[i].us);
-        if (!row->series[i].us)
+        struct bench_series *series = bench_row_add(row, "", rounds);
+        if (!series)
             return tool_error("bench", "memory is exhausted");
+        series->rounds = 0;
     }
     return TOOL_OK;
 }

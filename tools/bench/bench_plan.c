@@ -4,6 +4,7 @@
  */
 #include "tools/bench/bench_plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,15 +76,25 @@ int bench_plan_unpack(covey_msg_t *msg, struct bench_plan *plan)
     return error;
 }
 
+size_t bench_plan_largest(const struct bench_plan *plan)
+{
+    int64_t largest = 1;
+    for (int i = 0; i < plan->size_count; i++)
+        largest = largest < plan->sizes[i] ? plan->sizes[i] : largest;
+    return (size_t)largest;
+}
+
+_Static_assert(offsetof(struct bench_series, spread) - offsetof(struct bench_series, task_cpu_s) ==
+                   (SUMS - 1) * sizeof(double),
+               "the sums stand in a row");
+
 static int series_pack(covey_msg_t *msg, const struct bench_series *series)
 {
-    const double sums[] = {series->task_cpu_s, series->daemon_cpu_s, series->bytes, series->learn_s,
-                           series->order_s,    series->phases,       series->left,  series->spread};
     int error = covey_pack_string(msg, series->name);
     if (error == 0)
         error = covey_pack_int32(msg, &series->rounds, 1, 1);
     if (error == 0)
-        error = covey_pack_double(msg, sums, SUMS, 1);
+        error = covey_pack_double(msg, &series->task_cpu_s, SUMS, 1);
     if (error == 0)
         error = covey_pack_double(msg, series->us, (size_t)series->rounds, 1);
     return error;
@@ -105,24 +116,15 @@ int bench_row_pack(covey_msg_t *msg, const struct bench_row *row)
 
 static int series_unpack(covey_msg_t *msg, struct bench_series *series)
 {
-    double sums[SUMS];
     int error = covey_unpack_string(msg, series->name, sizeof series->name);
     if (error == 0)
         error = covey_unpack_int32(msg, &series->rounds, 1, 1);
     if (error == 0)
-        error = covey_unpack_double(msg, sums, SUMS, 1);
+        error = covey_unpack_double(msg, &series->task_cpu_s, SUMS, 1);
     if (error != 0)
         return error;
     if (series->rounds < 1 || series->rounds > BENCH_ROUNDS_MAX)
         return COVEY_EPROTO;
-    series->task_cpu_s = sums[0];
-    series->daemon_cpu_s = sums[1];
-    series->bytes = sums[2];
-    series->learn_s = sums[3];
-    series->order_s = sums[4];
-    series->phases = sums[5];
-    series->left = sums[6];
-    series->spread = sums[7];
     series->us = calloc((size_t)series->rounds, sizeof *series->us);
     if (!series->us)
         return COVEY_ENOMEM;
@@ -146,6 +148,15 @@ int bench_row_unpack(covey_msg_t *msg, struct bench_row *row)
     for (int i = 0; error == 0 && i < row->series_count; i++)
         error = series_unpack(msg, &row->series[i]);
     return error;
+}
+
+struct bench_series *bench_row_add(struct bench_row *row, const char *name, int32_t rounds)
+{
+    struct bench_series *series = &row->series[row->series_count++];
+    snprintf(series->name, sizeof series->name, "%s", name);
+    series->rounds = rounds;
+    series->us = calloc((size_t)rounds, sizeof *series->us);
+    return series->us ? series : NULL;
 }
 
 void bench_row_free(struct bench_row *row)

@@ -92,9 +92,9 @@ struct bench_series {
     double bytes;            /* moved meanwhile */
     double learn_s, order_s; /* exchange: before the first message, on average of the rounds;
                                 scheduled all-to-all: order_s, once */
+    double phases;           /* exchange: the sum of all rounds; scheduled: of the schedule */
     double left;             /* ring: computing beside messages, as a share of it without */
     double spread;           /* ring: of what a message took, as a share of the mean */
-    double phases;           /* exchange: the sum of all rounds; scheduled: of the schedule */
 };
 
 /* One line of figures: Covey's series first, then the raw ones that make sense for it. */
@@ -105,6 +105,12 @@ struct bench_row {
     int32_t series_count;
     struct bench_series series[BENCH_SERIES_MAX];
 };
+
+/* The largest of the plan's sizes, at least 1. */
+size_t bench_plan_largest(const struct bench_plan *plan);
+
+/* A further series of the row, with room for so many samples; NULL: memory is exhausted. */
+struct bench_series *bench_row_add(struct bench_row *row, const char *name, int32_t rounds);
 
 /* Each returns 0 or an error of covey_pack(), covey_unpack() or COVEY_EPROTO. */
 int bench_plan_pack(covey_msg_t *msg, const struct bench_plan *plan);

@@ -65,13 +65,6 @@ static double cpu_per_gb(double seconds, double bytes)
     return bytes > 0 ? seconds / (bytes / 1e9) : 0;
 }
 
-/* ---- the table ---- */
-
-static struct bench_spread spread_of(const struct bench_series *series)
-{
-    return bench_spread_of(series->us, (size_t)series->rounds);
-}
-
 /* ---- alpha and beta ---- */
 
 int bench_fit(const struct bench *bench, const char *name, bench_fit_fn *fn,
@@ -84,7 +77,7 @@ int bench_fit(const struct bench *bench, const char *name, bench_fit_fn *fn,
         if (!series)
             continue;
         bytes[n] = (double)bench->rows[i].bytes;
-        seconds[n++] = spread_of(series).median / 1e6;
+        seconds[n++] = bench_series_spread(series).median / 1e6;
     }
     return n < 3 || fn(bytes, seconds, n, line) != 0 ? -1 : 0;
 }
@@ -201,7 +194,7 @@ int bench_print_table(struct bench *bench)
         struct cells cells = {.count = 0};
         const struct bench_row *row = &bench->rows[i];
         const struct bench_series *covey = &row->series[0];
-        struct bench_spread spread = spread_of(covey);
+        struct bench_spread spread = bench_series_spread(covey);
         if (sized(bench))
             cells_add(&cells, "%" PRId64, row->bytes);
         else
@@ -222,7 +215,7 @@ int bench_print_table(struct bench *bench)
                 cells_add(&cells, "-");
                 cells_add(&cells, "-");
             } else {
-                cells_add_figure(&cells, spread_of(raw).median);
+                cells_add_figure(&cells, bench_series_spread(raw).median);
                 cells_add(&cells, "%.2f",
                           bench_median_ratio(covey->us, raw->us, (size_t)covey->rounds));
             }
@@ -263,7 +256,7 @@ int bench_print_json(struct bench *bench)
         for (int k = 0; k < row->series_count; k++) {
             const struct bench_series *series = &row->series[k];
             const struct bench_series *covey = &row->series[0];
-            struct bench_spread spread = spread_of(series);
+            struct bench_spread spread = bench_series_spread(series);
             double mb_s = spread.median > 0 ? (double)row->bytes / spread.median : 0;
             double ratio = bench_median_ratio(covey->us, series->us, (size_t)series->rounds);
             report_add(&list,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
+static int compare_samples(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -27,7 +27,7 @@ struct bench_spread bench_spread_of(const double *samples, size_t n)
     if (!sorted)
         return (struct bench_spread){.min = 0};
     memcpy(sorted, samples, n * sizeof *sorted); /* pairs with other samples stay pairs */
-    qsort(sorted, n, sizeof *sorted, compare);
+    qsort(sorted, n, sizeof *sorted, compare_samples);
     struct bench_spread spread = {.min = sorted[0],
                                   .quartile1 = quantile(sorted, n, 0.25),
                                   .median = quantile(sorted, n, 0.5),
@@ -35,6 +35,16 @@ struct bench_spread bench_spread_of(const double *samples, size_t n)
                                   .max = sorted[n - 1]};
     free(sorted);
     return spread;
+}
+
+struct bench_spread bench_series_spread(const struct bench_series *series)
+{
+    return bench_spread_of(series->us, (size_t)series->rounds);
+}
+
+double bench_series_median(const struct bench_series *series)
+{
+    return bench_series_spread(series).median;
 }
 
 double bench_median_ratio(const double *a, const double *b, size_t n)

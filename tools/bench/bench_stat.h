@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "tools/bench/bench_plan.h"
+
 struct bench_spread {
     double min, quartile1, median, quartile3, max;
 };
@@ -11,6 +13,10 @@ struct bench_spread {
 /* The spread of n >= 1 samples; between two of them it is interpolated. All 0 when memory is
  * exhausted. */
 struct bench_spread bench_spread_of(const double *samples, size_t n);
+
+/* The same of a series, and its median. */
+struct bench_spread bench_series_spread(const struct bench_series *series);
+double bench_series_median(const struct bench_series *series);
 
 /* The median of a[i] / b[i] over n >= 1 pairs: what drifts for both cancels. 0 when memory is
  * exhausted. */

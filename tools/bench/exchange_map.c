@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/bench/bench_exchange.h"
+#include "tools/bench/bench_stat.h"
 #include "tools/list/gnuplot.h"
 
 /* Told apart by eyes of all kinds, in print as well (Okabe & Ito). */
@@ -66,7 +67,8 @@ static void write_map_script(const void *context, FILE *out)
         while (bench->plan.sizes[column] != bench->rows[i].bytes)
             column++;
         int best = exchange_best(row), x = column, y = density_line(bench, i);
-        double gain = exchange_median_us(&row->series[0]) / exchange_median_us(&row->series[best]);
+        double gain =
+            bench_series_median(&row->series[0]) / bench_series_median(&row->series[best]);
         fprintf(out,
                 "set object rectangle from %g,%g to %g,%g fillcolor rgb '%s' fillstyle solid 1 "
                 "border rgb '#FFFFFF' linewidth 1\n",

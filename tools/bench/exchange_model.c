@@ -56,7 +56,7 @@ static void make_lists(struct run *r)
     }
 }
 
-static const int *path_of(const struct run *r, int message)
+static const int *message_path(const struct run *r, int message)
 {
     const struct covey_exchange_message *m = &r->messages[message];
     return r->model->paths + (m->from * r->model->ranks + m->to) * r->model->path_max;
@@ -81,7 +81,7 @@ static void give_signals(struct run *r, struct rank *one)
 
 static bool can_start(const struct run *r, int message)
 {
-    const int *path = path_of(r, message);
+    const int *path = message_path(r, message);
     if (r->events[message].ready_us > r->now_us)
         return false;
     for (int k = 0; k < r->model->path_max && path[k] >= 0; k++) {
@@ -93,7 +93,7 @@ static bool can_start(const struct run *r, int message)
 
 static void use_path(struct run *r, int message, int by)
 {
-    const int *path = path_of(r, message);
+    const int *path = message_path(r, message);
     for (int k = 0; k < r->model->path_max && path[k] >= 0; k++)
         r->used[path[k]] += by;
 }
@@ -112,7 +112,7 @@ static struct rank *find_first(struct run *r)
     return first;
 }
 
-static void play(struct run *r)
+static void play_messages(struct run *r)
 {
     for (int i = 0; i < r->model->ranks; i++)
         give_signals(r, &r->ranks[i]);
@@ -171,7 +171,7 @@ double exchange_model_run(const struct exchange_model *model,
         for (size_t i = 0; r.signals && i < count; i++)
             r.events[i].ready_us = INFINITY;
         make_lists(&r);
-        play(&r);
+        play_messages(&r);
         took_us = r.now_us;
     }
     free(r.ranks);

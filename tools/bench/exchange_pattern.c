@@ -31,7 +31,7 @@ static bool *pair(struct drawing *d, int from, int to)
 }
 
 /* Cyclic shifts, and then exchanges at random. */
-static void draw(struct drawing *d)
+static void draw_pattern(struct drawing *d)
 {
     uint32_t count = (uint32_t)(d->ranks * d->density);
     for (uint32_t i = 0; i < count; i++) {
@@ -54,7 +54,7 @@ static void draw(struct drawing *d)
     }
 }
 
-static uint64_t size_of(const struct exchange_shape *shape, uint64_t *random)
+static uint64_t message_size(const struct exchange_shape *shape, uint64_t *random)
 {
     if (!shape->unequal)
         return shape->bytes;
@@ -73,7 +73,7 @@ struct covey_exchange_message *exchange_pattern(const struct exchange_shape *sha
     d.to = calloc(count + 1, sizeof *d.to);
     d.taken = calloc(ranks * ranks, sizeof *d.taken);
     if (messages && d.to && d.taken) {
-        draw(&d);
+        draw_pattern(&d);
         /* A sender begins with the rank behind it: with the lowest one, all would begin with the
          * same. */
         size_t n = 0;
@@ -82,8 +82,10 @@ struct covey_exchange_message *exchange_pattern(const struct exchange_shape *sha
                 int to = (from + step) % d.ranks;
                 if (!*pair(&d, from, to))
                     continue;
-                messages[n++] = (struct covey_exchange_message){
-                    .bytes = size_of(shape, &d.random), .from = (uint16_t)from, .to = (uint16_t)to};
+                messages[n++] =
+                    (struct covey_exchange_message){.bytes = message_size(shape, &d.random),
+                                                    .from = (uint16_t)from,
+                                                    .to = (uint16_t)to};
             }
         }
     } else {

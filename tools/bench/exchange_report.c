@@ -17,21 +17,11 @@
 
 /* ---- figures ---- */
 
-static struct bench_spread spread_of(const struct bench_series *series)
-{
-    return bench_spread_of(series->us, (size_t)series->rounds);
-}
-
-double exchange_median_us(const struct bench_series *series)
-{
-    return spread_of(series).median;
-}
-
 int exchange_best(const struct bench_row *row)
 {
     int best = 0;
     for (int i = 1; i < row->series_count; i++) {
-        if (exchange_median_us(&row->series[i]) < exchange_median_us(&row->series[best]))
+        if (bench_series_median(&row->series[i]) < bench_series_median(&row->series[best]))
             best = i;
     }
     return best;
@@ -81,14 +71,14 @@ static int print_times(const struct bench *bench)
         cells_add(&cells, "%s", row->label);
         cells_add(&cells, "%" PRId64, row->bytes);
         for (int i = 0; i < row->series_count; i++)
-            add_ms(&cells, exchange_median_us(&row->series[i]));
+            add_ms(&cells, bench_series_median(&row->series[i]));
         if (bound_us > 0)
             add_ms(&cells, bound_us);
         else
             cells_add(&cells, "-");
         cells_add(&cells, "%s", row->series[best].name);
         if (bound_us > 0)
-            cells_add(&cells, "%.2f", exchange_median_us(&row->series[best]) / bound_us);
+            cells_add(&cells, "%.2f", bench_series_median(&row->series[best]) / bound_us);
         else
             cells_add(&cells, "-");
         table_add(table, cells.list);
@@ -178,7 +168,7 @@ static int print_exchange_json(const struct bench *bench)
         double bound_us = exchange_bound_us(bench, row);
         for (int k = 0; k < row->series_count; k++) {
             const struct bench_series *series = &row->series[k];
-            struct bench_spread spread = spread_of(series);
+            struct bench_spread spread = bench_series_spread(series);
             report_add(&list,
                        json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "name", series->name, "us",
                                  spread.median, "min_us", spread.min, "max_us", spread.max,

@@ -81,7 +81,7 @@ static size_t word_start(const char *line, size_t bytes, const char *separators)
     return bytes;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_words(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -114,6 +114,6 @@ void complete_find(struct complete *complete, struct tool *tool, const char *lin
         words_free(&words);
     }
     if (complete->count)
-        qsort(complete->list, (size_t)complete->count, sizeof *complete->list, compare);
+        qsort(complete->list, (size_t)complete->count, sizeof *complete->list, compare_words);
     free(before);
 }

@@ -54,14 +54,14 @@ static const char *default_vm(void)
     return name && *name ? name : "default";
 }
 
-static int run_alone(struct tool *tool, const char *name)
+static int run_word(struct tool *tool, const char *name)
 {
     char *argv[] = {(char *)name, NULL};
     return command_run(tool, 1, argv);
 }
 
 /* Without a command it is the console. */
-static int run(struct tool *tool, int argc, char **argv)
+static int run_arguments(struct tool *tool, int argc, char **argv)
 {
     struct args args;
     int key;
@@ -74,21 +74,21 @@ static int run(struct tool *tool, int argc, char **argv)
             return TOOL_USAGE;
         }
         if (key != 'V')
-            return run_alone(tool, key == 'h' ? "help" : "version");
+            return run_word(tool, key == 'h' ? "help" : "version");
         if (*args.value == '\0') {
             tool_error("options", "--vm '': must be a name; see: covey help");
             return TOOL_USAGE;
         }
         tool_set_vm(tool, args.value);
     }
-    return run_alone(tool, "console");
+    return run_word(tool, "console");
 }
 
 int main(int argc, char **argv)
 {
     struct tool tool = {.vm_name = default_vm()};
     setlocale(LC_CTYPE, "");
-    int status = run(&tool, argc, argv);
+    int status = run_arguments(&tool, argc, argv);
     tool_leave(&tool);
     return status;
 }

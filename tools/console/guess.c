@@ -11,7 +11,7 @@
 
 enum { WORD_MAX = 24, SHORT = 4, NEAR_SHORT = 1, NEAR = 2 };
 
-static int least(int a, int b)
+static int lesser(int a, int b)
 {
     return a < b ? a : b;
 }
@@ -33,9 +33,9 @@ const char *guess_command(const char *word)
         for (int i = 1; i <= n; i++) {
             for (int k = 1; k <= m; k++) {
                 int changed = rows[i - 1][k - 1] + (word[i - 1] != b[k - 1]);
-                rows[i][k] = least(changed, least(rows[i - 1][k], rows[i][k - 1]) + 1);
+                rows[i][k] = lesser(changed, lesser(rows[i - 1][k], rows[i][k - 1]) + 1);
                 if (i > 1 && k > 1 && word[i - 1] == b[k - 2] && word[i - 2] == b[k - 1])
-                    rows[i][k] = least(rows[i][k], rows[i - 2][k - 2] + 1);
+                    rows[i][k] = lesser(rows[i][k], rows[i - 2][k - 2] + 1);
             }
         }
         int d = rows[n][m];

@@ -95,7 +95,7 @@ static void read_errand(struct errand *errand, errand_line_fn *fn, void *context
     }
 }
 
-static int fill(struct pollfd *fds, const struct errand *errands, int n)
+static int fill_fds(struct pollfd *fds, const struct errand *errands, int n)
 {
     int open = 0;
     for (int i = 0; i < n; i++) {
@@ -117,7 +117,7 @@ void errands_run(struct errand *errands, int n, int ms, errand_line_fn *fn,
     struct pollfd *fds = calloc((size_t)n + 1, sizeof *fds);
     long long end = now_ms() + ms;
     long long left;
-    while (fds && !done(context) && fill(fds, errands, n) && (left = end - now_ms()) > 0) {
+    while (fds && !done(context) && fill_fds(fds, errands, n) && (left = end - now_ms()) > 0) {
         if (poll(fds, (nfds_t)n, (int)left) < 0 && errno != EINTR)
             break;
         for (int i = 0; i < n; i++) {

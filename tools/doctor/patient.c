@@ -42,7 +42,7 @@ static struct patient_contact *contact_of(struct patients *patients, struct pati
     return NULL;
 }
 
-static void copy(char *to, size_t size, const char *from)
+static void copy_field(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from);
 }
@@ -69,9 +69,9 @@ static void on_reached(struct patients *patients, struct patient *patient, char 
 {
     struct patient_contact *contact = contact_of(patients, patient, field[1]);
     if (contact && strcmp(field[2], "udp") == 0)
-        copy(contact->udp, sizeof contact->udp, field[3]);
+        copy_field(contact->udp, sizeof contact->udp, field[3]);
     if (contact && strcmp(field[2], "tcp") == 0)
-        copy(contact->tcp, sizeof contact->tcp, field[3]);
+        copy_field(contact->tcp, sizeof contact->tcp, field[3]);
 }
 
 static void on_heard(struct patients *patients, struct patient *patient, const char *name)
@@ -81,7 +81,7 @@ static void on_heard(struct patients *patients, struct patient *patient, const c
         contact->heard = true;
 }
 
-static int split(char *line, char *field[FIELDS_MAX])
+static int split_fields(char *line, char *field[FIELDS_MAX])
 {
     int count = 0;
     while (line && count < FIELDS_MAX)
@@ -97,10 +97,10 @@ static void on_route(struct patient *patient, struct patient_addresses *addresse
 {
     if (strspn(field[1], "0123456789abcdef") != 32 || field[1][32])
         return;
-    copy(patient->token, sizeof patient->token, field[1]);
+    copy_field(patient->token, sizeof patient->token, field[1]);
     const char *text = field[2];
     if (addresses->count < PATIENT_ADDRESSES && !strpbrk(text, ", "))
-        copy(addresses->list[addresses->count++], PATIENT_TEXT_BYTES, text);
+        copy_field(addresses->list[addresses->count++], PATIENT_TEXT_BYTES, text);
 }
 
 static void on_fact(struct patient *patient, char *const *field)
@@ -109,9 +109,9 @@ static void on_fact(struct patient *patient, char *const *field)
         snprintf(patient->version, sizeof patient->version, "%.40s (wire %.10s)", field[1],
                  field[2]);
     else if (strcmp(field[0], "@order") == 0)
-        copy(patient->order, sizeof patient->order, field[1]);
+        copy_field(patient->order, sizeof patient->order, field[1]);
     else if (strcmp(field[0], "@machine") == 0)
-        copy(patient->machine, sizeof patient->machine, field[1]);
+        copy_field(patient->machine, sizeof patient->machine, field[1]);
     else if (strcmp(field[0], "@clock") == 0)
         on_clock(patient, field[1]);
     else if (strcmp(field[0], "@address") == 0)
@@ -130,10 +130,10 @@ void patient_line(struct patients *patients, struct patient *patient, char *line
     char *field[FIELDS_MAX];
     if (*line != '@') {
         if (*line)
-            copy(patient->words, sizeof patient->words, line);
+            copy_field(patient->words, sizeof patient->words, line);
         return;
     }
-    split(line, field);
+    split_fields(line, field);
     if (strcmp(field[0], "@finding") == 0)
         findings_add(findings, field[1], patient->name, field[3], "%s", field[2]);
     else if (strcmp(field[0], "@reached") == 0)

@@ -132,7 +132,7 @@ static int start_program(struct offer *o, char **operands, int count, int run,
 }
 
 /* Reads into a line; true when it is whole: by its end, or because no more comes or fits. */
-static bool read_line(int fd, char *line, size_t *used, bool *ended)
+static bool read_offer_line(int fd, char *line, size_t *used, bool *ended)
 {
     ssize_t n = read(fd, line + *used, SAID_MAX - 1 - *used);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -149,7 +149,7 @@ static bool read_line(int fd, char *line, size_t *used, bool *ended)
 static int program_says(struct offer *o, struct failure *why)
 {
     bool ended = false;
-    if (!read_line(o->program, o->said, &o->said_size, &ended))
+    if (!read_offer_line(o->program, o->said, &o->said_size, &ended))
         return 0;
     close(o->program);
     o->program = -1;
@@ -210,7 +210,7 @@ static int client_ready(struct client *c)
     if (c->served) {
         /* Returns 1 when the guest has said its line, which is passed on. */
         bool ended = false;
-        if (!read_line(c->fd, c->said, &c->said_size, &ended))
+        if (!read_offer_line(c->fd, c->said, &c->said_size, &ended))
             return 0;
         bool said = c->said_size > 0 && puts(c->said) >= 0 && fflush(stdout) == 0;
         client_close(c);

@@ -18,13 +18,13 @@ struct drawing {
     const char *what, *option, *path;
 };
 
-static int fail(const struct drawing *d, const char *why)
+static int fail_drawing(const struct drawing *d, const char *why)
 {
     return tool_error(d->what, "%s %s: %s", d->option, d->path, why);
 }
 
 /* The script stands in a file without a name: gnuplot may end before it has read it all. */
-static int start(FILE *script, int picture, pid_t *pid)
+static int start_gnuplot(FILE *script, int picture, pid_t *pid)
 {
     char *argv[] = {(char[]){"gnuplot"}, (char[]){"-"}, NULL};
     posix_spawn_file_actions_t files;
@@ -35,23 +35,23 @@ static int start(FILE *script, int picture, pid_t *pid)
     return child_spawn(pid, &files, argv, environ);
 }
 
-static int await(const struct drawing *d, pid_t pid)
+static int await_gnuplot(const struct drawing *d, pid_t pid)
 {
     int status = 0;
 
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    return status == 0 ? TOOL_OK : fail(d, "gnuplot failed");
+    return status == 0 ? TOOL_OK : fail_drawing(d, "gnuplot failed");
 }
 
-static int run(const struct drawing *d, FILE *script, int picture)
+static int run_gnuplot(const struct drawing *d, FILE *script, int picture)
 {
     pid_t pid;
-    int error = fseek(script, 0, SEEK_SET) != 0 ? errno : start(script, picture, &pid);
+    int error = fseek(script, 0, SEEK_SET) != 0 ? errno : start_gnuplot(script, picture, &pid);
 
     if (error == ENOENT)
-        return fail(d, "gnuplot, which draws it, is not installed; install gnuplot-nox");
-    return error ? fail(d, strerror(error)) : await(d, pid);
+        return fail_drawing(d, "gnuplot, which draws it, is not installed; install gnuplot-nox");
+    return error ? fail_drawing(d, strerror(error)) : await_gnuplot(d, pid);
 }
 
 int gnuplot_draw(const char *what, const char *option, const char *path, gnuplot_script_fn *fn,
@@ -62,15 +62,15 @@ int gnuplot_draw(const char *what, const char *option, const char *path, gnuplot
     FILE *script = picture < 0 ? NULL : tmpfile();
 
     if (picture < 0)
-        return fail(&d, strerror(errno));
-    int status = script ? TOOL_OK : fail(&d, "no temporary file");
+        return fail_drawing(&d, strerror(errno));
+    int status = script ? TOOL_OK : fail_drawing(&d, "no temporary file");
     if (script) {
         fn(context, script);
-        status = run(&d, script, picture);
+        status = run_gnuplot(&d, script, picture);
         fclose(script);
     }
     if (close(picture) != 0 && status == TOOL_OK)
-        status = fail(&d, strerror(errno));
+        status = fail_drawing(&d, strerror(errno));
     if (status != TOOL_OK)
         unlink(path);
     return status;

@@ -36,7 +36,7 @@ static void hide_controls(char *text)
     }
 }
 
-static bool reserve(struct table *table)
+static bool reserve_row(struct table *table)
 {
     size_t wanted = table->count + (size_t)table->columns;
     if (wanted <= table->capacity)
@@ -67,7 +67,7 @@ void table_add(struct table *table, const char *const *cells)
 {
     if (!table)
         return;
-    if (!reserve(table)) {
+    if (!reserve_row(table)) {
         table->lost = true;
         return;
     }
@@ -86,7 +86,7 @@ struct table *table_create(const char *const *headings)
     table->columns = columns;
     table->right = calloc((size_t)table->columns, sizeof *table->right);
     table->width = calloc((size_t)table->columns, sizeof *table->width);
-    if (!table->right || !table->width || !reserve(table)) {
+    if (!table->right || !table->width || !reserve_row(table)) {
         table_destroy(table);
         return NULL;
     }

@@ -111,7 +111,7 @@ static int measure_ring(const struct calibrate *c, int route, int count, struct 
     return status > TOOL_USAGE ? status : TOOL_OK;
 }
 
-static double larger(double a, double b)
+static double larger_s(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -123,14 +123,14 @@ static int measure_rings(const struct calibrate *c, int route)
     int all = c->name_count < BENCH_HOSTS_MAX ? c->name_count : BENCH_HOSTS_MAX;
     struct beside two = {0}, more = {0};
     int status = measure_ring(c, route, 2, &two);
-    load->drag_s = larger(load->drag_s, two.drag_s);
+    load->drag_s = larger_s(load->drag_s, two.drag_s);
     load->busy_s = two.busy_s;
     load->spread = two.spread;
     if (status == TOOL_OK && all > 2)
         status = measure_ring(c, route, all, &more);
     if (more.busy_s > 0) {
         load->all_hosts = all;
-        load->all_drag_s = larger(load->drag_s, more.drag_s);
+        load->all_drag_s = larger_s(load->drag_s, more.drag_s);
         load->all_busy_s = more.busy_s;
         load->all_spread = more.spread;
     }

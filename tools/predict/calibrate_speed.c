@@ -111,7 +111,7 @@ static struct kernel *kernel_of(struct crew *crew, covey_tid_t tid)
 }
 
 /* Until all have ended. */
-static int follow(struct crew *crew)
+static int follow_crew(struct crew *crew)
 {
     struct tool *tool = crew->calibrate->tool;
     while (crew->ended < crew->count) {
@@ -173,7 +173,7 @@ static int run_program(struct calibrate *c, const char *name, struct kernel *ker
             return tool_failed(c->tool, "calibrate", error);
     }
     if (status == TOOL_OK)
-        status = follow(&crew);
+        status = follow_crew(&crew);
     for (int i = 0; c->tool->vm && i < crew.count; i++) {
         if (!kernels[i].ended)
             covey_kill(c->tool->vm, kernels[i].tid);

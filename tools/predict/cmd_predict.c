@@ -177,6 +177,9 @@ static int check_stray(const struct predict *p, const struct request *r)
     return TOOL_OK;
 }
 
+/* ---- The command ------------------------------------------------------------------------------
+ */
+
 static int take_predict_argument(void *context, int key, const char *value)
 {
     static const char *const forms[] = {"usual", "bag", "fetch", "hierarchical", "phases", NULL};

@@ -117,6 +117,8 @@ int tiles_print(const struct predict_tiles *t)
     return TOOL_OK;
 }
 
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
 int tiles_print_json(const struct predict_tiles *t)
 {
     const struct covey_tiles_costs *c = &t->options.costs;

@@ -61,7 +61,8 @@ bool reach_target_parse(struct reach_target *t, char *text)
 
 /* ---- UDP ---- */
 
-static void on_answer(void *context, const struct address *from, const uint8_t *bytes, size_t size)
+static void on_probe_answer(void *context, const struct address *from, const uint8_t *bytes,
+                            size_t size)
 {
     const struct probe *p = context;
     size_t head = strlen(REACH_PROBE);
@@ -124,7 +125,7 @@ static bool settled(const struct probe *p)
     return true;
 }
 
-static void run(struct probe *p)
+static void run_probe(struct probe *p)
 {
     nfds_t n = 1 + (nfds_t)p->count * HOST_ADDRESSES_MAX;
     int64_t end = clock_ms() + PROBE_MS, next = 0;
@@ -143,7 +144,7 @@ static void run(struct probe *p)
         if (poll(p->fds, n, (int)(next - now)) < 0)
             return;
         if (p->fds[0].revents != 0)
-            udp_receive(p->udp, on_answer, p);
+            udp_receive(p->udp, on_probe_answer, p);
         for (int i = 0; i < p->count; i++)
             for (int k = 0; k < HOST_ADDRESSES_MAX; k++) {
                 struct pollfd *f = fd_of(p, i, k);
@@ -203,7 +204,7 @@ int reach_probe(const struct conf *conf, const char *name, struct reach_target *
                     t->tcp_error = errno;
             }
         }
-        run(&p);
+        run_probe(&p);
         for (int i = 0; i < p.count; i++) {
             const struct reach_target *t = &p.targets[i];
             if (t->udp_count > 0)

@@ -95,8 +95,7 @@ static bool name_ok(const char *name)
 }
 
 /* A probe is "covey-probe TOKEN NAME"; the answer is its beginning. */
-static void on_datagram(void *context, const struct address *from, const uint8_t *bytes,
-                        size_t size)
+static void on_probe(void *context, const struct address *from, const uint8_t *bytes, size_t size)
 {
     struct reach_server *s = context;
     char text[sizeof REACH_PROBE + REACH_TOKEN_BYTES + REACH_NAME_MAX + 1];
@@ -122,7 +121,7 @@ void reach_server_run(struct reach_server *s, int seconds)
                            {.fd = s->input_ends ? STDIN_FILENO : -1, .events = POLLIN}};
     while ((left = end - clock_ms()) > 0 && poll(fds, 3, (int)left) >= 0) {
         if (fds[0].revents != 0) {
-            udp_receive(s->udp, on_datagram, s);
+            udp_receive(s->udp, on_probe, s);
             udp_flush(s->udp);
         }
         if (fds[1].revents != 0) {

@@ -51,7 +51,7 @@ static bool await_input(const struct inlet *inlet)
     return false;
 }
 
-static void *pass_on(void *argument)
+static void *pass_input(void *argument)
 {
     struct inlet *inlet = argument;
     char bytes[INLET_BYTES];
@@ -75,7 +75,7 @@ struct inlet *inlet_start(covey_t *vm, covey_tid_t tid)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started =
-        inlet && inlet->stop >= 0 && pthread_create(&inlet->thread, NULL, pass_on, inlet) == 0;
+        inlet && inlet->stop >= 0 && pthread_create(&inlet->thread, NULL, pass_input, inlet) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)
         return inlet;

@@ -32,7 +32,7 @@ static int write_all(int fd, const char *text, size_t bytes)
     return error;
 }
 
-static bool append(struct outlet *outlet, const char *text, size_t bytes)
+static bool append_text(struct outlet *outlet, const char *text, size_t bytes)
 {
     size_t wanted = outlet->used + bytes;
     if (wanted > outlet->capacity) {
@@ -57,7 +57,8 @@ static bool append_tagged(struct outlet *outlet, int stream, covey_tid_t tid, co
     while (fits && bytes > 0) {
         const char *end = memchr(text, '\n', bytes);
         size_t line = end ? (size_t)(end - text) + 1 : bytes;
-        fits = (!fresh || append(outlet, tag, (size_t)tag_bytes)) && append(outlet, text, line);
+        fits = (!fresh || append_text(outlet, tag, (size_t)tag_bytes)) &&
+               append_text(outlet, text, line);
         text += line;
         bytes -= line;
         fresh = true;
@@ -74,11 +75,11 @@ static int emit(struct outlet *outlet, int stream, covey_tid_t tid, const char *
     bool fits = true;
     outlet->used = 0;
     if (torn)
-        fits = append(outlet, "\n", 1);
+        fits = append_text(outlet, "\n", 1);
     if (fits && outlet->tagged)
         fits = append_tagged(outlet, stream, tid, text, bytes);
     else if (fits && torn)
-        fits = append(outlet, text, bytes);
+        fits = append_text(outlet, text, bytes);
     if (!fits)
         return ENOMEM;
     outlet->open[stream] = text[bytes - 1] == '\n' ? 0 : tid;

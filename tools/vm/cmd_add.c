@@ -79,7 +79,7 @@ static int take_file(struct add *add)
     return add->count ? TOOL_OK : tool_error("add", "%s lists no host", add->path);
 }
 
-static int collect(struct add *add)
+static int collect_hosts(struct add *add)
 {
     if (add->path && hostfile_load(&add->file, add->path) < 0)
         return tool_error("add", "%s", add->file.error);
@@ -107,7 +107,7 @@ static int add_command(struct tool *tool, int argc, char **argv)
     int status =
         add.names ? read_add_arguments(&add, argc, argv) : tool_error("add", "memory is exhausted");
     if (status == TOOL_OK)
-        status = collect(&add);
+        status = collect_hosts(&add);
     if (status == TOOL_OK)
         status = add_hosts(tool, &add);
     hostfile_free(&add.file);

@@ -10,7 +10,7 @@
 #include "tools/vm/load.h"
 
 /* Whether the host is one of the names; none: all are. */
-static bool is_named(const char *name, const char **names, int count)
+static bool is_host_named(const char *name, const char **names, int count)
 {
     for (int i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0)
@@ -33,7 +33,7 @@ static int print_speeds_json(const struct load_list *list, const char **names, i
     json_t *array = json_array();
     for (int i = 0; i < list->count; i++) {
         const struct load *row = &list->rows[i];
-        if (is_named(row->host.name, names, count))
+        if (is_host_named(row->host.name, names, count))
             report_add(&array,
                        json_pack("{s:o, s:o, s:o, s:o}", "name", report_text(row->host.name),
                                  "integer_per_s", report_not_negative(row->stat.integer_per_s),
@@ -53,7 +53,7 @@ static int print_speeds_table(const struct load_list *list, const char **names, 
     struct table *table = table_create(headings);
     for (int i = 0; i < list->count; i++) {
         const struct load *row = &list->rows[i];
-        if (is_named(row->host.name, names, count))
+        if (is_host_named(row->host.name, names, count))
             TABLE_ROW(table, row->host.name, MILLIONS(row->stat.integer_per_s),
                       MILLIONS(row->stat.float_per_s), MILLIONS(row->stat.pack_bytes_per_s));
     }
@@ -65,7 +65,7 @@ static int measure_each(covey_t *vm, const struct load_list *list, const char **
 {
     int error = count == 0 ? covey_measure(vm, 0) : 0;
     for (int i = 0; i < list->count && error >= 0 && count > 0; i++) {
-        if (is_named(list->rows[i].host.name, names, count))
+        if (is_host_named(list->rows[i].host.name, names, count))
             error = covey_measure(vm, list->rows[i].host.index);
     }
     return error;

@@ -218,6 +218,8 @@ static int show_screen(struct top *top)
     return TOOL_OK;
 }
 
+/* ---- the command ---- */
+
 static int take_top_argument(void *context, int key, const char *value)
 {
     struct top *top = context;

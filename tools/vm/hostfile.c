@@ -20,7 +20,7 @@ struct reader {
 };
 
 static int __attribute__((format(printf, 2, 3)))
-refuse(struct reader *reader, const char *format, ...)
+refuse_line(struct reader *reader, const char *format, ...)
 {
     char *error = reader->file->error;
     size_t size = sizeof reader->file->error;
@@ -36,7 +36,7 @@ refuse(struct reader *reader, const char *format, ...)
 }
 
 /* Room for one more element, in steps that double; NULL when memory is exhausted. */
-static void *grow(void *list, int count, size_t element)
+static void *grow_list(void *list, int count, size_t element)
 {
     bool full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
     size_t capacity = count < 8 ? 8 : 2 * (size_t)count;
@@ -49,14 +49,14 @@ static int read_field(struct reader *reader, const char *word, struct hostspec *
     const char *why;
     size_t length = strcspn(word, "=");
     if (length == 0 || !word[length])
-        return refuse(reader, "%.60s: must be key=value", word);
+        return refuse_line(reader, "%.60s: must be key=value", word);
     int key = hostspec_find(word, length, &why);
     if (key == 0)
-        return refuse(reader, "%.*s: %s", (int)(length < 60 ? length : 60), word, why);
+        return refuse_line(reader, "%.*s: %s", (int)(length < 60 ? length : 60), word, why);
     if (hostspec_set(host, key, word + length + 1, error))
         return 0;
     reader->column += (int)length + 1;
-    return refuse(reader, "%s", error);
+    return refuse_line(reader, "%s", error);
 }
 
 static int read_fields(struct reader *reader, const struct words *words, int first,
@@ -82,29 +82,29 @@ static int add_host(struct reader *reader, const struct words *words)
         return -1;
     reader->column = column;
     if (!hostspec_check(&new.host, error))
-        return refuse(reader, "%s", error);
+        return refuse_line(reader, "%s", error);
     if (hostfile_find(file, new.host.spec.name))
-        return refuse(reader, "host %.63s: named before", new.host.spec.name);
-    struct hostfile_host *hosts = grow(file->hosts, file->count, sizeof *hosts);
+        return refuse_line(reader, "host %.63s: named before", new.host.spec.name);
+    struct hostfile_host *hosts = grow_list(file->hosts, file->count, sizeof *hosts);
     if (!hosts)
-        return refuse(reader, "memory is exhausted");
+        return refuse_line(reader, "memory is exhausted");
     file->hosts = hosts;
     hosts[file->count++] = new;
     return 0;
 }
 
-static int read_line(struct reader *reader, const char *text)
+static int read_host_line(struct reader *reader, const char *text)
 {
     struct hostfile *file = reader->file;
     const char *why;
     reader->column = 1;
-    struct words *lines = grow(file->lines, file->line_count, sizeof *lines);
+    struct words *lines = grow_list(file->lines, file->line_count, sizeof *lines);
     if (!lines)
-        return refuse(reader, "memory is exhausted");
+        return refuse_line(reader, "memory is exhausted");
     file->lines = lines;
     struct words *words = &lines[file->line_count];
     if (words_split_at(words, text, &why, &reader->column) < 0)
-        return refuse(reader, "%s", why);
+        return refuse_line(reader, "%s", why);
     file->line_count++;
     if (words->count == 0)
         return 0;
@@ -128,7 +128,7 @@ int hostfile_read(struct hostfile *file, FILE *in, const char *name)
     int result = 0;
     while (result == 0 && getline(&text, &capacity, in) >= 0) {
         reader.line++;
-        result = read_line(&reader, text);
+        result = read_host_line(&reader, text);
     }
     if (result == 0 && ferror(in))
         result = cannot_read(file, name);

@@ -52,7 +52,7 @@ static int find_short(const char *name, size_t length)
 }
 
 /* Why a key that other systems' host files have is not one here. */
-static const char *explain(const char *name, size_t length)
+static const char *explain_key(const char *name, size_t length)
 {
     static const struct {
         const char *name;
@@ -81,7 +81,7 @@ int hostspec_find(const char *name, size_t length, const char **why)
     }
     int key = find_short(name, length);
     if (key == 0)
-        *why = explain(name, length);
+        *why = explain_key(name, length);
     return key;
 }
 

@@ -59,7 +59,7 @@ static int spawn_daemon(pid_t *pid, char **argv, char **env)
     return child_spawn(pid, &files, argv, env);
 }
 
-static size_t count_of(const char *const *list)
+static size_t count_variables(const char *const *list)
 {
     size_t count = 0;
     while (list && list[count])
@@ -78,9 +78,10 @@ static bool is_set(const char *variable, const char *const *env)
 }
 
 /* The environment with the variables of env in place of its own; NULL: memory is exhausted. */
-static char **merge(const char *const *env)
+static char **merge_env(const char *const *env)
 {
-    size_t own = count_of((const char *const *)environ), more = count_of(env), used = 0;
+    size_t own = count_variables((const char *const *)environ), more = count_variables(env),
+           used = 0;
     char **merged = calloc(own + more + 1, sizeof *merged);
     for (size_t i = 0; merged && i < own; i++) {
         if (!is_set(environ[i], env))
@@ -97,7 +98,7 @@ pid_t launch_daemon(const char *what, char **argv, const char *const *env)
     pid_t pid;
     launch_find(path, sizeof path);
     argv[0] = path;
-    char **merged = merge(env);
+    char **merged = merge_env(env);
     int error = merged ? spawn_daemon(&pid, argv, merged) : ENOMEM;
     free(merged);
     argv[0] = NULL;

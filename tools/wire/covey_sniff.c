@@ -70,7 +70,7 @@ static int take_ether_type(struct sniff *s, const char *text, struct failure *wh
     return 0;
 }
 
-static int take(struct sniff *s, const char *name, const char *value, struct failure *why)
+static int take_setting(struct sniff *s, const char *name, const char *value, struct failure *why)
 {
     if (strcmp(name, "interface") == 0)
         s->source.interface = value;
@@ -190,7 +190,7 @@ static int sniff(char **operands, const struct conf *conf, struct failure *why)
         char *name = *at, *equals = strchr(name, '=');
         if (equals != NULL)
             *equals = '\0';
-        if (take(&s, name, equals == NULL ? "" : equals + 1, why) != 0)
+        if (take_setting(&s, name, equals == NULL ? "" : equals + 1, why) != 0)
             return SNIFF_USAGE;
         if (equals != NULL)
             *equals = '=';

@@ -140,7 +140,7 @@ static int open_dump(struct sniff_source *s, const char *file, struct failure *w
 }
 
 /* What reads hostile bytes from here on has nothing left to give. */
-static int give_up(struct failure *why)
+static int give_up_rights(struct failure *why)
 {
     int error = privilege_drop_all();
     return error == 0 ? 0 : failure_set(why, "capabilities stay: %s", strerror(-error));
@@ -152,7 +152,7 @@ static int open_source(struct sniff_source *s, const struct sniff_source_config 
     const char *name = config->file != NULL ? config->file : config->interface;
     if ((config->file != NULL ? open_file : open_interface)(s, name, why) != 0 ||
         set_filter(s, config, why) != 0 || open_dump(s, config->write, why) != 0 ||
-        give_up(why) != 0)
+        give_up_rights(why) != 0)
         return -1;
     if (!sniff_packet_can(pcap_datalink(s->pcap)))
         return failure_set(why, "%.200s: packets of link type %s are not understood", name,

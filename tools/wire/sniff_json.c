@@ -22,7 +22,7 @@ static void put_text(FILE *out, const char *name, const char *text)
     putc('"', out);
 }
 
-static void put_number(FILE *out, const char *name, uint64_t number)
+static void put_json_number(FILE *out, const char *name, uint64_t number)
 {
     fprintf(out, ", \"%s\": %llu", name, (unsigned long long)number);
 }
@@ -30,7 +30,7 @@ static void put_number(FILE *out, const char *name, uint64_t number)
 static void put_known(FILE *out, const char *name, uint64_t number)
 {
     if (number != 0)
-        put_number(out, name, number);
+        put_json_number(out, name, number);
 }
 
 static void put_flag(FILE *out, const char *name, bool flag)
@@ -71,16 +71,16 @@ void sniff_print_json(FILE *out, const struct sighting *g)
     if (g->to_task != 0)
         put_tid(out, "to_task", g->to_task);
     if (g->head.has_number)
-        put_number(out, "number", g->head.number);
-    put_number(out, "bytes", g->size);
-    put_number(out, "captured", g->captured);
+        put_json_number(out, "number", g->head.number);
+    put_json_number(out, "bytes", g->size);
+    put_json_number(out, "captured", g->captured);
     put_flag(out, "encrypted", g->encrypted);
     put_text(out, "refused", g->refusal);
     if (g->head.has_target)
-        put_number(out, "target", g->head.target);
+        put_json_number(out, "target", g->head.target);
     put_known(out, "reason", g->head.reason);
     if (g->head.has_cast)
-        put_number(out, "cast", g->head.cast);
+        put_json_number(out, "cast", g->head.cast);
     put_flag(out, "first", g->head.cast_flags & CAST_FIRST);
     put_flag(out, "last", g->head.cast_flags & CAST_LAST);
     put_flag(out, "detour", g->detour);
@@ -97,7 +97,7 @@ void sniff_print_json(FILE *out, const struct sighting *g)
             fputs("]}", out);
         }
         if (g->pieces.limit)
-            put_number(out, "limit", g->pieces.limit_offset);
+            put_json_number(out, "limit", g->pieces.limit_offset);
         put_flag(out, "ping", g->pieces.ping);
         if (g->pieces.stream)
             fprintf(out, ", \"stream\": {\"offset\": %llu, \"length\": %zu}",
@@ -111,7 +111,7 @@ void sniff_print_json(FILE *out, const struct sighting *g)
             fprintf(out, "{\"kind\": \"%s\"", frame_kind_name(frame->kind));
             put_tid(out, "source", frame->source);
             put_tid(out, "destination", frame->destination);
-            put_number(out, "bytes", frame->length);
+            put_json_number(out, "bytes", frame->length);
             put_flag(out, "first", frame->flags & FRAME_FIRST);
             put_flag(out, "last", frame->flags & FRAME_LAST);
             if (g->frames[i].has_message) {

@@ -138,7 +138,7 @@ static size_t prefix_bytes(const struct frame *frame)
     return want < frame->length ? want : frame->length;
 }
 
-static bool reserve(struct sniff_stream *s, size_t bytes)
+static bool reserve_bytes(struct sniff_stream *s, size_t bytes)
 {
     uint8_t *head;
     if (s->capacity >= bytes)
@@ -189,7 +189,7 @@ static bool give_brief(struct sniff_stream *s, const struct sniff_stream_owner *
     struct brief brief;
     struct message_header header;
     if (brief_decode(s->head, &brief) != NULL ||
-        !reserve(s, FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES))
+        !reserve_bytes(s, FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES))
         return false;
     brief_expand(&brief, &s->frame, &header);
     s->frame.source = s->ends.from;
@@ -202,13 +202,13 @@ static bool give_brief(struct sniff_stream *s, const struct sniff_stream_owner *
 }
 
 /* Collects a head; returns how many of the bytes it took. */
-static size_t gather(struct sniff_stream *s, const struct sniff_stream_owner *owner,
-                     const uint8_t *bytes, size_t size)
+static size_t gather_head(struct sniff_stream *s, const struct sniff_stream_owner *owner,
+                          const uint8_t *bytes, size_t size)
 {
     size_t lacking = s->want - s->have, before = s->have;
     if (size > lacking)
         size = lacking;
-    if (!reserve(s, s->want)) {
+    if (!reserve_bytes(s, s->want)) {
         lose_step(s);
         return size;
     }
@@ -258,7 +258,7 @@ static void consume(struct sniff_stream *s, const struct sniff_stream_owner *own
         if (s->skip > 0)
             s->skip -= taken;
         else
-            taken = gather(s, owner, bytes, size);
+            taken = gather_head(s, owner, bytes, size);
         bytes += taken;
         size -= taken;
     }

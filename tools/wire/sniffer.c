@@ -71,7 +71,8 @@ static struct sniff_frame *next_frame(struct sniffer *s)
     return &s->frames[s->sighting.frame_count++];
 }
 
-static void on_frame(void *context, const struct frame *frame, const uint8_t *payload, size_t size)
+static void on_sniffed_frame(void *context, const struct frame *frame, const uint8_t *payload,
+                             size_t size)
 {
     struct sniffer *s = context;
     struct sniff_frame *f = next_frame(s);
@@ -102,14 +103,14 @@ static void on_frame(void *context, const struct frame *frame, const uint8_t *pa
     sniff_note(f, payload, size);
 }
 
-static void on_record(void *context, size_t bytes)
+static void on_sniffed_record(void *context, size_t bytes)
 {
     struct sniffer *s = context;
     (void)bytes;
     s->sighting.record_count++;
 }
 
-static void give(struct sniffer *s)
+static void give_line(struct sniffer *s)
 {
     struct sighting *g = &s->sighting;
     g->frames = s->frames;
@@ -154,7 +155,7 @@ static void read_data(struct sniffer *s, const struct datagram *d, const uint8_t
     g->refusal = refusal;
     g->has_pieces = refusal == NULL;
     if (g->has_pieces && p->stream) {
-        const struct sniff_stream_owner owner = {s, on_frame, on_record};
+        const struct sniff_stream_owner owner = {s, on_sniffed_frame, on_sniffed_record};
         struct sniff_stream *stream = sniff_windows_stream(s->windows, g, d->session);
         size_t there = p->bytes < captured_end ? (size_t)(captured_end - p->bytes) : 0;
         if (stream == NULL || there == 0)
@@ -249,7 +250,7 @@ static void read_datagram(struct sniffer *s, const uint8_t *bytes, size_t captur
             [DATAGRAM_KIND] = "unknown kind",     [DATAGRAM_SIZE] = "wrong size for its kind"};
         g->refusal = texts[refusal];
     }
-    give(s);
+    give_line(s);
 }
 
 /* ---- lanes ---- */
@@ -298,8 +299,8 @@ static size_t part_bytes(const uint8_t *bytes, size_t captured)
     return SIZE_MAX;
 }
 
-static void begin(struct sniffer *s, const struct sniff_capture *capture,
-                  const struct sniff_packet *p)
+static void begin_packet(struct sniffer *s, const struct sniff_capture *capture,
+                         const struct sniff_packet *p)
 {
     memset(&s->sighting, 0, sizeof s->sighting);
     s->sighting.time_us = capture->time_us;
@@ -318,7 +319,7 @@ static void read_udp(struct sniffer *s, const struct sniff_capture *capture,
     size_t part = part_bytes(p->payload, captured);
     for (size_t at = 0; at < captured; at += part) {
         size_t left = captured - at, whole = size - at;
-        begin(s, capture, p);
+        begin_packet(s, capture, p);
         const uint8_t *bytes = p->payload + at;
         size_t got = left < part ? left : part;
         size_t detour = detour_bytes(bytes, got);
@@ -347,11 +348,11 @@ static void read_ether(struct sniffer *s, const struct sniff_capture *capture,
     struct ether ether = {0};
     const char *refusal = ether_get(&c, &ether);
     size_t captured;
-    begin(s, capture, p);
+    begin_packet(s, capture, p);
     if (refusal != NULL && p->captured == p->size) {
         s->sighting.size = s->sighting.captured = p->size;
         s->sighting.refusal = refusal;
-        give(s);
+        give_line(s);
         return;
     }
     if (refusal != NULL && !read_cut_ether(p, &ether))
@@ -371,12 +372,12 @@ void sniffer_packet(struct sniffer *s, const struct sniff_capture *capture)
     } else if (packet.lane == SNIFF_ETHER) {
         read_ether(s, capture, &packet);
     } else {
-        const struct sniff_stream_owner owner = {s, on_frame, on_record};
-        begin(s, capture, &packet);
+        const struct sniff_stream_owner owner = {s, on_sniffed_frame, on_sniffed_record};
+        begin_packet(s, capture, &packet);
         s->sighting.size = packet.size;
         s->sighting.captured = packet.captured;
         if (sniff_flows_segment(s->flows, &packet, &owner, &s->sighting))
-            give(s);
+            give_line(s);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static int work(covey_bag_t *bag)
+static int work_off(covey_bag_t *bag)
 {
     struct covey_bag_item item;
     int got;
@@ -36,7 +36,7 @@ int bag_work(covey_t *vm, const char *name)
     covey_bag_t *bag = NULL;
     int error = covey_bag_attach(vm, name, &bag);
     if (error == 0)
-        error = work(bag);
+        error = work_off(bag);
     covey_bag_free(&bag);
     if (error == 0)
         error = echo(vm);

@@ -20,17 +20,6 @@ static int32_t receivers(const struct party *party, enum way way)
     return way == WAY_ONE ? 1 : party->plan.peer_count;
 }
 
-static int tell(struct party *party, enum way way, size_t size, int64_t count)
-{
-    const struct order order = {.what = ORDER_MCAST, .bytes = (int64_t)size, .count = count};
-    for (int32_t i = 0; i < receivers(party, way); i++) {
-        int error = order_send(party->vm, party->plan.peers[i], &order);
-        if (error)
-            return party_fail_vm(party, "a peer", error);
-    }
-    return 0;
-}
-
 static int send_once(struct party *party, enum way way, size_t size)
 {
     int32_t count = receivers(party, way);
@@ -45,13 +34,14 @@ static int send_once(struct party *party, enum way way, size_t size)
 }
 
 /* The first is not counted: the route may change. */
-static int sample(struct party *party, enum way way, size_t size, int64_t count, double *us)
+static int sample_bcast(struct party *party, enum way way, size_t size, int64_t count, double *us)
 {
     int route = way == WAY_TCP ? COVEY_ROUTE_TCP : party->plan.route;
     int error = covey_set_route(party->vm, COVEY_ANY_TASK, route);
     if (error)
         return party_fail_vm(party, "the route", error);
-    if (tell(party, way, size, count + 1) != 0 || send_once(party, way, size) != 0)
+    const struct order order = {.what = ORDER_MCAST, .bytes = (int64_t)size, .count = count + 1};
+    if (party_tell(party, &order, receivers(party, way)) != 0 || send_once(party, way, size) != 0)
         return -1;
     uint64_t start_ns = clock_ns();
     for (int64_t i = 0; i < count; i++) {
@@ -62,12 +52,12 @@ static int sample(struct party *party, enum way way, size_t size, int64_t count,
     return 0;
 }
 
-static int calibrate(struct party *party, enum way way, size_t size, int64_t *count)
+static int calibrate_bcast(struct party *party, enum way way, size_t size, int64_t *count)
 {
     *count = 1;
     for (int i = 0; i < TRIALS; i++) {
         double us = 0;
-        if (sample(party, way, size, *count, &us) != 0)
+        if (sample_bcast(party, way, size, *count, &us) != 0)
             return -1;
         double wanted = party->plan.batch_us / (us + 0.01);
         *count = wanted < 1 ? 1 : wanted > COUNT_MAX ? COUNT_MAX : (int64_t)wanted;
@@ -75,32 +65,21 @@ static int calibrate(struct party *party, enum way way, size_t size, int64_t *co
     return 0;
 }
 
-static int make_series(struct party *party, struct bench_row *row)
-{
-    for (int way = 0; way < WAYS; way++) {
-        struct bench_series *series = &row->series[row->series_count++];
-        snprintf(series->name, sizeof series->name, "%s", names[way]);
-        series->rounds = party->plan.rounds;
-        series->us = calloc((size_t)series->rounds, sizeof *series->us);
-        if (!series->us)
-            return party_fail(party, "measuring", "memory is exhausted");
-    }
-    return 0;
-}
-
-static int measure(struct party *party, struct bench_row *row)
+static int measure_bcast(struct party *party, struct bench_row *row)
 {
     int64_t counts[WAYS];
     size_t size = (size_t)row->bytes;
-    if (make_series(party, row) != 0)
-        return -1;
     for (int way = 0; way < WAYS; way++) {
-        if (calibrate(party, (enum way)way, size, &counts[way]) != 0)
+        if (!party_add_series(party, row, names[way]))
+            return -1;
+    }
+    for (int way = 0; way < WAYS; way++) {
+        if (calibrate_bcast(party, (enum way)way, size, &counts[way]) != 0)
             return -1;
     }
     for (int i = 0; i < party->plan.rounds; i++) {
         for (int way = 0; way < WAYS; way++) {
-            if (sample(party, (enum way)way, size, counts[way], &row->series[way].us[i]) != 0)
+            if (sample_bcast(party, (enum way)way, size, counts[way], &row->series[way].us[i]) != 0)
                 return -1;
         }
     }
@@ -111,16 +90,10 @@ int bcast_measure(struct party *party)
 {
     for (int i = 0; i < party->plan.size_count; i++) {
         struct bench_row row = {.bytes = party->plan.sizes[i]};
-        int failed = measure(party, &row);
+        int failed = measure_bcast(party, &row);
         bench_row_free(&row);
         if (failed)
             return failed;
     }
-    const struct order end = {.what = ORDER_END};
-    for (int32_t i = 0; i < party->plan.peer_count; i++) {
-        int error = order_send(party->vm, party->plan.peers[i], &end);
-        if (error)
-            return party_fail_vm(party, "a peer", error);
-    }
-    return 0;
+    return party_tell_all(party, &(const struct order){.what = ORDER_END});
 }

@@ -179,7 +179,7 @@ struct race {
     struct bench_row *row;
 };
 
-static int sample(struct party *party, const struct race *race, int which, double *us)
+static int sample_calls(struct party *party, const struct race *race, int which, double *us)
 {
     struct order order = {
         .what = ORDER_COLLECTIVE, .bytes = race->row->bytes, .count = race->counts[which]};
@@ -187,12 +187,12 @@ static int sample(struct party *party, const struct race *race, int which, doubl
     return party_tell_all(party, &order) != 0 ? -1 : perform(party, &order, us);
 }
 
-static int calibrate(struct party *party, struct race *race, int which)
+static int calibrate_calls(struct party *party, struct race *race, int which)
 {
     race->counts[which] = 1;
     for (int i = 0; i < TRIALS; i++) {
         double us = 0;
-        if (sample(party, race, which, &us) != 0)
+        if (sample_calls(party, race, which, &us) != 0)
             return -1;
         double wanted = party->plan.batch_us / (us + 0.01);
         race->counts[which] = wanted < 1 ? 1 : wanted > COUNT_MAX ? COUNT_MAX : (int64_t)wanted;
@@ -216,13 +216,10 @@ static int add_series(struct party *party, struct race *race, const char *name)
     struct bench_row *row = race->row;
     if (row->series_count == BENCH_SERIES_MAX)
         return 0;
-    struct bench_series *series = &row->series[row->series_count];
-    race->algorithms[row->series_count++] = name;
-    snprintf(series->name, sizeof series->name, "%s", name);
-    series->rounds = party->plan.rounds;
-    series->us = calloc((size_t)series->rounds, sizeof *series->us);
-    if (!series->us)
-        return party_fail(party, "measuring", "memory is exhausted");
+    race->algorithms[row->series_count] = name;
+    struct bench_series *series = party_add_series(party, row, name);
+    if (!series)
+        return -1;
     if (strcmp(name, "scheduled") == 0)
         note_schedule(party, series);
     return 0;
@@ -244,19 +241,19 @@ static int run_rounds(struct party *party, struct race *race)
 {
     struct bench_row *row = race->row;
     for (int k = 0; k < row->series_count; k++) {
-        if (calibrate(party, race, k) != 0)
+        if (calibrate_calls(party, race, k) != 0)
             return -1;
     }
     for (int i = 0; i < party->plan.rounds; i++) {
         for (int k = 0; k < row->series_count; k++) {
-            if (sample(party, race, k, &row->series[k].us[i]) != 0)
+            if (sample_calls(party, race, k, &row->series[k].us[i]) != 0)
                 return -1;
         }
     }
     return party_send_row(party, row);
 }
 
-static int measure_row(struct party *party, const char *operation, int64_t bytes)
+static int measure_collective_row(struct party *party, const char *operation, int64_t bytes)
 {
     struct bench_row row = {.bytes = bytes};
     struct race race = {.operation = operation, .row = &row};
@@ -273,7 +270,7 @@ static int measure_operation(struct party *party, const char *operation)
     for (int i = 0; i < party->plan.size_count && !failed; i++) {
         int64_t bytes = barrier ? 0 : party->plan.sizes[i];
         if (bytes * covey_team_size(party->team) <= ARRAYS_BYTES_MAX)
-            failed = measure_row(party, operation, bytes);
+            failed = measure_collective_row(party, operation, bytes);
         if (barrier)
             break;
     }

@@ -123,7 +123,7 @@ static void close_team(struct field *f)
 
 /* ---- a share of a pattern ---- */
 
-static int reserve(struct field *f, size_t bytes)
+static int reserve_block(struct field *f, size_t bytes)
 {
     if (bytes <= f->block_bytes)
         return 0;
@@ -140,7 +140,7 @@ static int take_share(struct field *f, const struct exchange_shape *shape, struc
     size_t count = (size_t)shape->ranks * (size_t)shape->density, bytes = 0;
     for (size_t i = 0; all && i < count; i++)
         bytes += all[i].from == f->rank || all[i].to == f->rank ? all[i].bytes + 1 : 0;
-    if (!all || reserve(f, bytes) != 0) {
+    if (!all || reserve_block(f, bytes) != 0) {
         free(all);
         return party_fail(f->party, "the messages", "memory is exhausted");
     }
@@ -195,8 +195,9 @@ static int run_twice(struct field *f, covey_exchange_plan_t *plan, struct share 
     return error;
 }
 
-static int sample(struct field *f, struct share *share, const struct covey_exchange_options *how,
-                  struct covey_exchange_info *info)
+static int sample_exchange(struct field *f, struct share *share,
+                           const struct covey_exchange_options *how,
+                           struct covey_exchange_info *info)
 {
     covey_exchange_plan_t *plan = NULL;
     double most_s;
@@ -224,12 +225,8 @@ static int sample(struct field *f, struct share *share, const struct covey_excha
 static int begin_row(struct field *f, struct bench_row *row)
 {
     for (int algorithm = FIRST; algorithm <= LAST; algorithm++) {
-        struct bench_series *series = &row->series[row->series_count++];
-        snprintf(series->name, sizeof series->name, "%s", covey_exchange_name(algorithm));
-        series->rounds = f->party->plan.rounds;
-        series->us = calloc((size_t)series->rounds, sizeof *series->us);
-        if (!series->us)
-            return party_fail(f->party, "measuring", "memory is exhausted");
+        if (!party_add_series(f->party, row, covey_exchange_name(algorithm)))
+            return -1;
     }
     return 0;
 }
@@ -244,7 +241,7 @@ static int run_round(struct field *f, struct bench_row *row, struct share *share
                                                    .hosts = f->hosts,
                                                    .seed = (uint64_t)round + 1};
         struct covey_exchange_info info;
-        if (sample(f, share, &how, &info) != 0)
+        if (sample_exchange(f, share, &how, &info) != 0)
             return -1;
         series->us[round] = info.run_s * 1e6;
         series->learn_s += info.learn_s * share_of;
@@ -256,7 +253,7 @@ static int run_round(struct field *f, struct bench_row *row, struct share *share
     return 0;
 }
 
-static int measure_row(struct field *f, int density, int64_t bytes, bool leads)
+static int measure_exchange_row(struct field *f, int density, int64_t bytes, bool leads)
 {
     const struct bench_plan *plan = &f->party->plan;
     struct bench_row row = {.bytes = bytes};
@@ -304,7 +301,7 @@ int exchange_measure(struct party *party, bool leads)
     int failed = open_team(&f, leads);
     for (int d = 0; d < plan->exchange.density_count && !failed; d++) {
         for (int i = 0; i < plan->size_count && !failed; i++)
-            failed = measure_row(&f, plan->exchange.densities[d], plan->sizes[i], leads);
+            failed = measure_exchange_row(&f, plan->exchange.densities[d], plan->sizes[i], leads);
     }
     close_team(&f);
     return failed;

@@ -54,10 +54,8 @@ static int open_raw(struct party *party, enum raw_kind kind, const char *address
 {
     struct order answer;
     struct order order = {
-        .what = ORDER_LISTEN, .kind = kind, .bytes = party->plan.sizes[party->plan.size_count - 1]};
+        .what = ORDER_LISTEN, .kind = kind, .bytes = (int64_t)bench_plan_largest(&party->plan)};
     snprintf(order.text, sizeof order.text, "%s", address);
-    for (int i = 0; i < party->plan.size_count; i++)
-        order.bytes = order.bytes < party->plan.sizes[i] ? party->plan.sizes[i] : order.bytes;
     int error = order_send(party->vm, party->plan.peers[0], &order);
     if (error == 0)
         error = order_receive_answer(party->vm, party->plan.peers[0], &answer);
@@ -250,7 +248,7 @@ static int sample_of(struct party *party, const struct racer *racer, size_t size
     return sample_pingpong(party, racer, size, us);
 }
 
-static int sample(struct party *party, const struct racer *racer, size_t size, double *us)
+static int sample_racer(struct party *party, const struct racer *racer, size_t size, double *us)
 {
     double start_s = party_cpu_s();
     int failed = sample_of(party, racer, size, us);
@@ -260,12 +258,12 @@ static int sample(struct party *party, const struct racer *racer, size_t size, d
 
 /* ---- rows ---- */
 
-static int calibrate(struct party *party, struct racer *racer, size_t size)
+static int calibrate_racer(struct party *party, struct racer *racer, size_t size)
 {
     racer->count = 1;
     for (int i = 0; i < TRIALS; i++) {
         double us = 0;
-        if (sample(party, racer, size, &us) != 0)
+        if (sample_racer(party, racer, size, &us) != 0)
             return -1;
         double ways = party->plan.what == BENCH_PINGPONG ? 2 : 1;
         double count = party->plan.batch_us / (ways * (us + party->plan.pause_us) + 0.01);
@@ -314,7 +312,7 @@ static bool has_two_ends(const struct party *party)
     return party->plan.what == BENCH_PINGPONG || party->plan.what == BENCH_STREAM;
 }
 
-static bool fits(const struct party *party, enum raw_kind kind, size_t size)
+static bool fits_plan(const struct party *party, enum raw_kind kind, size_t size)
 {
     if (raw_is_covey(kind))
         return kind == RAW_NONE || (int)kind - RAW_MORE < party->plan.more_count;
@@ -327,26 +325,20 @@ static bool fits(const struct party *party, enum raw_kind kind, size_t size)
     return party->plan.what != BENCH_STREAM || !raw_is_single(kind);
 }
 
-/* "covey", and "covey-udp" where there are several routes. */
-static void name_series(const struct party *party, enum raw_kind kind, struct bench_series *series)
-{
-    const struct bench_plan *plan = &party->plan;
-    bool several = raw_is_covey(kind) && plan->more_count > 0;
-    int route = kind >= RAW_MORE ? plan->more_routes[kind - RAW_MORE] : plan->route;
-    snprintf(series->name, sizeof series->name, "%s%s%s", raw_name(kind), several ? "-" : "",
-             several ? covey_route_name(route) : "");
-}
-
 static int make_racer(struct party *party, struct bench_row *row, struct racer *racer,
                       enum raw_kind kind)
 {
-    *racer = (struct racer){.kind = kind, .series = &row->series[row->series_count++]};
-    racer->series->rounds = party->plan.rounds;
-    racer->series->us = calloc((size_t)party->plan.rounds, sizeof *racer->series->us);
-    name_series(party, kind, racer->series);
-    if (!racer->series->us)
-        return party_fail(party, "measuring", "memory is exhausted");
-    if (calibrate(party, racer, (size_t)row->bytes) != 0)
+    const struct bench_plan *plan = &party->plan;
+    /* "covey", and "covey-udp" where there are several routes. */
+    bool several = raw_is_covey(kind) && plan->more_count > 0;
+    int route = kind >= RAW_MORE ? plan->more_routes[kind - RAW_MORE] : plan->route;
+    char name[sizeof row->series[0].name];
+    snprintf(name, sizeof name, "%s%s%s", raw_name(kind), several ? "-" : "",
+             several ? covey_route_name(route) : "");
+    *racer = (struct racer){.kind = kind, .series = party_add_series(party, row, name)};
+    if (!racer->series)
+        return -1;
+    if (calibrate_racer(party, racer, (size_t)row->bytes) != 0)
         return -1;
     racer->series->bytes = 0;
     return 0;
@@ -358,7 +350,7 @@ static int make_racers(struct party *party, struct bench_row *row, struct racer 
     for (int i = 0; i < RAW_KINDS; i++) {
         int more = RAW_KINDS - RAW_MORE;
         int kind = i == 0 ? RAW_NONE : i <= more ? RAW_MORE + i - 1 : i - more;
-        if (fits(party, (enum raw_kind)kind, (size_t)row->bytes) &&
+        if (fits_plan(party, (enum raw_kind)kind, (size_t)row->bytes) &&
             make_racer(party, row, &racers[row->series_count], (enum raw_kind)kind) != 0)
             return -1;
     }
@@ -377,7 +369,7 @@ static int run_rounds(struct party *party, struct bench_row *row, struct racer *
     for (int i = 0; i < party->plan.rounds; i++) {
         for (int k = 0; k < row->series_count; k++) {
             struct racer *racer = &racers[turn_of(i, k, row->series_count)];
-            if (sample(party, racer, (size_t)row->bytes, &racer->series->us[i]) != 0)
+            if (sample_racer(party, racer, (size_t)row->bytes, &racer->series->us[i]) != 0)
                 return -1;
         }
     }
@@ -385,7 +377,7 @@ static int run_rounds(struct party *party, struct bench_row *row, struct racer *
 }
 
 /* What was used in the rounds alone: what the peers used before is asked for and dropped. */
-static int measure_row(struct party *party, struct bench_row *row)
+static int measure_race(struct party *party, struct bench_row *row)
 {
     struct racer racers[BENCH_SERIES_MAX];
     double before_s, after_s;
@@ -408,13 +400,13 @@ int lead_measure(struct party *party)
     struct racer covey = {.kind = RAW_NONE};
     struct bench_series unused = {0};
     covey.series = &unused;
-    if (calibrate(party, &covey, 1) != 0 || (!party->plan.bare && open_raws(party) != 0))
+    if (calibrate_racer(party, &covey, 1) != 0 || (!party->plan.bare && open_raws(party) != 0))
         return -1;
     for (int i = 0; i < party->plan.size_count; i++) {
         struct bench_row row = {.bytes = party->plan.sizes[i]};
         if (party->plan.what == BENCH_BARRIER)
             snprintf(row.label, sizeof row.label, "%d tasks", party->plan.peer_count + 1);
-        int failed = measure_row(party, &row);
+        int failed = measure_race(party, &row);
         bench_row_free(&row);
         if (failed)
             return failed;

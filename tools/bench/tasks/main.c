@@ -36,19 +36,16 @@ static int take_plan(struct party *party)
     return error ? party_fail(party, "the plan", covey_strerror(error)) : 0;
 }
 
-static int prepare(struct party *party)
+static int prepare_party(struct party *party)
 {
     const struct bench_plan *plan = &party->plan;
-    size_t bytes_max = 1;
-    for (int i = 0; i < plan->size_count; i++)
-        bytes_max = bytes_max < (size_t)plan->sizes[i] ? (size_t)plan->sizes[i] : bytes_max;
     for (int i = 0; i < plan->peer_count; i++) {
         int error = covey_set_route(party->vm, plan->peers[i], plan->route);
         if (error)
             return party_fail_vm(party, "a peer", error); /* the route is named there */
     }
     party->route = plan->route;
-    int error = wire_open(&party->wire, party->vm, plan->pack, bytes_max);
+    int error = wire_open(&party->wire, party->vm, plan->pack, bench_plan_largest(plan));
     return error ? party_fail(party, "buffers", covey_strerror(error)) : 0;
 }
 
@@ -61,7 +58,7 @@ static void close_all(struct party *party)
     wire_close(&party->wire);
 }
 
-static int report(struct party *party, int failed)
+static int report_done(struct party *party, int failed)
 {
     covey_msg_t *msg = covey_msg_new();
     if (msg && covey_pack_string(msg, party->failure) == 0)
@@ -70,7 +67,7 @@ static int report(struct party *party, int failed)
     return failed ? 1 : 0;
 }
 
-static int lead(struct party *party)
+static int lead_party(struct party *party)
 {
     if (party->plan.what == BENCH_SPAWN)
         return spawn_measure(party);
@@ -86,18 +83,18 @@ static int lead(struct party *party)
 }
 
 /* Only the leader reports that all went well. */
-static int take_part(struct party *party, const char *mode)
+static int take_part_as(struct party *party, const char *mode)
 {
     bool leads = strcmp(mode, "lead") == 0;
     if (strcmp(mode, "hello") == 0)
         return spawn_hello(party);
-    int failed = take_plan(party) || prepare(party);
+    int failed = take_plan(party) || prepare_party(party);
     if (!failed && party->plan.what == BENCH_EXCHANGE)
         failed = exchange_measure(party, leads);
     else if (!failed)
-        failed = (leads ? lead : peer_serve)(party);
+        failed = (leads ? lead_party : peer_serve)(party);
     close_all(party);
-    return failed || leads ? report(party, failed) : 0;
+    return failed || leads ? report_done(party, failed) : 0;
 }
 
 static bool is_mode(const char *word)
@@ -120,7 +117,7 @@ int main(int argc, char **argv)
         return 1;
     }
     party.console = covey_parent(party.vm);
-    int status = bag ? bag_work(party.vm, argv[2]) : take_part(&party, argv[1]);
+    int status = bag ? bag_work(party.vm, argv[2]) : take_part_as(&party, argv[1]);
     covey_leave(&party.vm);
     return status;
 }

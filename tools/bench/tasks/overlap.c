@@ -38,7 +38,7 @@ static int face_exchange(struct party *party, covey_tid_t other, const struct st
     return error;
 }
 
-static int step(struct party *party, covey_tid_t other, const struct steps *steps)
+static int step_once(struct party *party, covey_tid_t other, const struct steps *steps)
 {
     covey_req_t *in = NULL, *out = NULL;
     int error = steps->bytes > 0 ? face_exchange(party, other, steps, &in, &out) : 0;
@@ -61,19 +61,16 @@ static int perform(struct party *party, covey_tid_t other, const struct order *o
     int error = 0;
     double start_us = work_now_us();
     for (int64_t i = 0; i < steps.count && error == 0; i++)
-        error = step(party, other, &steps);
+        error = step_once(party, other, &steps);
     *us = (work_now_us() - start_us) / (double)steps.count;
     return error ? party_fail_vm(party, "a face", error) : 0;
 }
 
-static int prepare(struct party *party)
+static int prepare_faces(struct party *party)
 {
-    size_t most = 1;
-    for (int i = 0; i < party->plan.size_count; i++)
-        most = most < (size_t)party->plan.sizes[i] ? (size_t)party->plan.sizes[i] : most;
     if (party->face)
         return 0;
-    party->face = calloc(1, most);
+    party->face = calloc(1, bench_plan_largest(&party->plan));
     party->work_speed = work_speed(&party->worked);
     return party->face ? 0 : party_fail(party, "measuring", "memory is exhausted");
 }
@@ -82,7 +79,7 @@ static int prepare(struct party *party)
 int overlap_serve(struct party *party, covey_tid_t lead, const struct order *order)
 {
     double unused;
-    if (prepare(party) != 0 || party_take_route(party, (enum raw_kind)order->kind) != 0 ||
+    if (prepare_faces(party) != 0 || party_take_route(party, (enum raw_kind)order->kind) != 0 ||
         party_in(party, RAW_NONE, lead, 1) != 0 || party_out(party, RAW_NONE, lead, 1) != 0)
         return -1;
     return perform(party, lead, order, &unused);
@@ -97,8 +94,8 @@ struct race {
     double work_us;
 };
 
-static int sample(struct party *party, const struct race *race, int64_t bytes, double work_us,
-                  double *us)
+static int sample_steps(struct party *party, const struct race *race, int64_t bytes, double work_us,
+                        double *us)
 {
     covey_tid_t peer = party->plan.peers[0];
     struct order order = {
@@ -115,7 +112,7 @@ static int fit_work(struct party *party, struct race *race)
 {
     double wanted_us = race->work_us, us;
     for (int i = 0; i < TRIALS; i++) {
-        if (sample(party, race, 0, race->work_us, &us) != 0)
+        if (sample_steps(party, race, 0, race->work_us, &us) != 0)
             return -1;
         race->work_us *= us > 0 ? wanted_us / us : 1;
     }
@@ -123,11 +120,11 @@ static int fit_work(struct party *party, struct race *race)
 }
 
 /* The first trial opens the route. */
-static int calibrate(struct party *party, struct race *race)
+static int calibrate_steps(struct party *party, struct race *race)
 {
     race->count = 1;
     for (int i = 0; i < TRIALS; i++) {
-        if (sample(party, race, race->bytes, 0, &race->work_us) != 0)
+        if (sample_steps(party, race, race->bytes, 0, &race->work_us) != 0)
             return -1;
         double wanted = party->plan.batch_us / (race->work_us + 0.01);
         race->count = wanted < 1 ? 1 : wanted > COUNT_MAX ? COUNT_MAX : (int64_t)wanted;
@@ -138,33 +135,23 @@ static int calibrate(struct party *party, struct race *race)
 static int take_samples(struct party *party, const struct race *race, struct bench_row *row)
 {
     for (int i = 0; i < party->plan.rounds; i++) {
-        if (sample(party, race, race->bytes, 0, &row->series[0].us[i]) != 0 ||
-            sample(party, race, 0, race->work_us, &row->series[1].us[i]) != 0 ||
-            sample(party, race, race->bytes, race->work_us, &row->series[2].us[i]) != 0)
+        if (sample_steps(party, race, race->bytes, 0, &row->series[0].us[i]) != 0 ||
+            sample_steps(party, race, 0, race->work_us, &row->series[1].us[i]) != 0 ||
+            sample_steps(party, race, race->bytes, race->work_us, &row->series[2].us[i]) != 0)
             return -1;
     }
     return party_send_row(party, row);
 }
 
-static int make_series(struct party *party, struct bench_row *row)
+static int measure_overlap_row(struct party *party, enum raw_kind kind, int64_t bytes)
 {
     static const char *const names[SPANS] = {"communication", "computation", "both"};
-    for (; row->series_count < SPANS; row->series_count++) {
-        struct bench_series *series = &row->series[row->series_count];
-        snprintf(series->name, sizeof series->name, "%s", names[row->series_count]);
-        series->rounds = party->plan.rounds;
-        series->us = calloc((size_t)series->rounds, sizeof *series->us);
-        if (!series->us)
-            return party_fail(party, "measuring", "memory is exhausted");
-    }
-    return 0;
-}
-
-static int measure_row(struct party *party, enum raw_kind kind, int64_t bytes)
-{
     struct race race = {.kind = kind, .bytes = bytes};
     struct bench_row row = {.bytes = bytes};
-    int failed = make_series(party, &row) || calibrate(party, &race);
+    int failed = 0;
+    for (int i = 0; i < SPANS && !failed; i++)
+        failed = !party_add_series(party, &row, names[i]);
+    failed = failed || calibrate_steps(party, &race);
     snprintf(row.label, sizeof row.label, "%s",
              covey_route_name(covey_route(party->vm, party->plan.peers[0])));
     failed = failed || take_samples(party, &race, &row);
@@ -175,11 +162,11 @@ static int measure_row(struct party *party, enum raw_kind kind, int64_t bytes)
 int overlap_measure(struct party *party)
 {
     const struct bench_plan *plan = &party->plan;
-    int failed = prepare(party);
+    int failed = prepare_faces(party);
     for (int k = 0; k <= plan->more_count && !failed; k++) {
         int kind = k == 0 ? RAW_NONE : RAW_MORE + k - 1;
         for (int i = 0; i < plan->size_count && !failed; i++)
-            failed = measure_row(party, (enum raw_kind)kind, plan->sizes[i]);
+            failed = measure_overlap_row(party, (enum raw_kind)kind, plan->sizes[i]);
     }
     return failed ? failed : party_tell_all(party, &(const struct order){.what = ORDER_END});
 }

@@ -80,15 +80,10 @@ static int partner(int task, int phase, int tasks)
     return other < tasks ? other : NOBODY;
 }
 
-static covey_tid_t at(const struct party *party, int task)
-{
-    return task == 0 ? covey_mytid(party->vm) : party->plan.peers[task - 1];
-}
-
 static struct order order_for(const struct party *party, int task, int other)
 {
     struct order order = {.what = ORDER_PAIR, .bytes = party->plan.sizes[0]};
-    snprintf(order.text, sizeof order.text, "%d %d", (int)at(party, other), task < other);
+    snprintf(order.text, sizeof order.text, "%d %d", (int)party_task(party, other), task < other);
     return order;
 }
 
@@ -99,7 +94,7 @@ static int tell_phase(struct party *party, int phase, int tasks)
         if (other == NOBODY)
             continue;
         struct order order = order_for(party, task, other);
-        int error = order_send(party->vm, at(party, task), &order);
+        int error = order_send(party->vm, party_task(party, task), &order);
         if (error)
             return party_fail_vm(party, "a peer", error);
     }
@@ -118,8 +113,8 @@ static int run_phase(struct party *party, int phase, int tasks, double *found)
         if (task == 0 && measure_pair(party, &own, figures) != 0)
             return -1;
         if (task > 0)
-            error = covey_recv_array(party->vm, at(party, task), ORDER_ANSWER_TAG, COVEY_FOREVER,
-                                     COVEY_DOUBLE, figures, FIGURES, NULL, NULL);
+            error = covey_recv_array(party->vm, party_task(party, task), ORDER_ANSWER_TAG,
+                                     COVEY_FOREVER, COVEY_DOUBLE, figures, FIGURES, NULL, NULL);
         if (error)
             return party_fail_vm(party, "a peer", error);
         for (int i = 0; task < other && i < FIGURES; i++)

@@ -55,14 +55,34 @@ int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t si
     return party_fail(party, raw_name(kind), strerror(errno));
 }
 
-int party_tell_all(struct party *party, const struct order *order)
+covey_tid_t party_task(const struct party *party, int task)
 {
-    for (int i = 0; i < party->plan.peer_count; i++) {
+    int tasks = party->plan.peer_count + 1;
+    task = (task + tasks) % tasks;
+    return task == 0 ? covey_mytid(party->vm) : party->plan.peers[task - 1];
+}
+
+struct bench_series *party_add_series(struct party *party, struct bench_row *row, const char *name)
+{
+    struct bench_series *series = bench_row_add(row, name, party->plan.rounds);
+    if (!series)
+        party_fail(party, "measuring", "memory is exhausted");
+    return series;
+}
+
+int party_tell(struct party *party, const struct order *order, int count)
+{
+    for (int i = 0; i < count; i++) {
         int error = order_send(party->vm, party->plan.peers[i], order);
         if (error)
             return party_fail_vm(party, "a peer", error);
     }
     return 0;
+}
+
+int party_tell_all(struct party *party, const struct order *order)
+{
+    return party_tell(party, order, party->plan.peer_count);
 }
 
 int party_take_route(struct party *party, enum raw_kind kind)

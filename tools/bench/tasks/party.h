@@ -65,7 +65,14 @@ int spawn_hello(struct party *party);
 int party_out(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
 int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
 
-/* The leader's order to every peer. */
+/* The tid of a task by its number, modulo their number; the one that leads is 0. */
+covey_tid_t party_task(const struct party *party, int task);
+
+/* A further series of the row, of the plan's rounds; NULL after party_fail(). */
+struct bench_series *party_add_series(struct party *party, struct bench_row *row, const char *name);
+
+/* The leader's order to the first peers, or to every one. */
+int party_tell(struct party *party, const struct order *order, int count);
 int party_tell_all(struct party *party, const struct order *order);
 
 /* Messages of that kind to and from the first peer take their route from now on. */

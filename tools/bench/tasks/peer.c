@@ -68,7 +68,7 @@ static int serve_cpu(struct party *party, covey_tid_t lead)
     return error ? party_fail_vm(party, "answering", error) : 0;
 }
 
-static int serve(struct party *party, covey_tid_t lead, const struct order *order)
+static int serve_order(struct party *party, covey_tid_t lead, const struct order *order)
 {
     switch (order->what) {
     case ORDER_LISTEN:
@@ -112,7 +112,7 @@ int peer_serve(struct party *party)
         if (order.kind < 0 || order.kind >= RAW_KINDS)
             return party_fail(party, "peer", "was told of a program that it does not know");
         double start_s = party_cpu_s();
-        if (serve(party, lead, &order) != 0)
+        if (serve_order(party, lead, &order) != 0)
             return -1;
         if (order.what != ORDER_CPU)
             party->cpu_s[order.kind] += party_cpu_s() - start_s;

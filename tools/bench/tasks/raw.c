@@ -197,7 +197,7 @@ static int unix_connect(struct raw *raw, const char *endpoint)
 }
 
 /* Small messages go out at once, and nobody waits for ever. */
-static int prepare(struct raw *raw)
+static int prepare_sockets(struct raw *raw)
 {
     const struct timeval limit = {.tv_sec = WAIT_S};
     const int one = 1;
@@ -242,7 +242,7 @@ struct raw *raw_connect(enum raw_kind kind, size_t bytes_max, const char *endpoi
         return kept_if(raw, raw->ether != NULL);
     }
     int failed = kind == RAW_UNIX ? unix_connect(raw, endpoint) : inet_connect(raw, endpoint);
-    return kept_if(raw, !failed && prepare(raw) == 0);
+    return kept_if(raw, !failed && prepare_sockets(raw) == 0);
 }
 
 /* The first datagram says who the other end is. */
@@ -253,7 +253,8 @@ static int udp_accept(struct raw *raw)
     socklen_t size = sizeof from;
     raw->fd = raw->listener;
     raw->listener = -1;
-    if (prepare(raw) != 0 || recvfrom(raw->fd, &hello, 1, 0, (struct sockaddr *)&from, &size) < 0)
+    if (prepare_sockets(raw) != 0 ||
+        recvfrom(raw->fd, &hello, 1, 0, (struct sockaddr *)&from, &size) < 0)
         return -1;
     return connect(raw->fd, (struct sockaddr *)&from, size);
 }
@@ -269,7 +270,7 @@ int raw_accept(struct raw *raw)
         return udp_accept(raw);
     setsockopt(raw->listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     raw->fd = accept4(raw->listener, NULL, NULL, SOCK_CLOEXEC);
-    return raw->fd < 0 ? -1 : prepare(raw);
+    return raw->fd < 0 ? -1 : prepare_sockets(raw);
 }
 
 /* ---- moving bytes ---- */

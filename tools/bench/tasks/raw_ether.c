@@ -119,7 +119,7 @@ static int socket_bind(struct raw_ether *e, unsigned interface)
 }
 
 /* Of several sockets on one interface each hears its own. */
-static int hear(struct raw_ether *e, int channel)
+static int hear_channel(struct raw_ether *e, int channel)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, LINK_BYTES),
@@ -142,7 +142,7 @@ static struct raw_ether *open_on(const struct sockaddr_in *address, int channel)
         return NULL;
     }
     e->fd = -1;
-    if (socket_bind(e, interface) == 0 && hear(e, channel) == 0)
+    if (socket_bind(e, interface) == 0 && hear_channel(e, channel) == 0)
         e->frame = malloc(HEAD_BYTES + e->mtu);
     if (e->frame)
         return e;
@@ -150,7 +150,7 @@ static struct raw_ether *open_on(const struct sockaddr_in *address, int channel)
     return NULL;
 }
 
-static bool parse(const char *text, struct sockaddr_in *address)
+static bool parse_address(const char *text, struct sockaddr_in *address)
 {
     *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(9)};
     errno = EADDRNOTAVAIL;
@@ -160,7 +160,7 @@ static bool parse(const char *text, struct sockaddr_in *address)
 struct raw_ether *raw_ether_listen(const char *address, int channel, char *endpoint, size_t size)
 {
     struct sockaddr_in own;
-    struct raw_ether *e = parse(address, &own) ? open_on(&own, channel) : NULL;
+    struct raw_ether *e = parse_address(address, &own) ? open_on(&own, channel) : NULL;
     if (!e)
         return NULL;
     const uint8_t *mac = e->head + MAC_BYTES;
@@ -188,7 +188,7 @@ struct raw_ether *raw_ether_connect(const char *endpoint, int channel)
     struct sockaddr_in to, own;
     if (sscanf(endpoint, "%63s %x:%x:%x:%x:%x:%x", address, &mac[0], &mac[1], &mac[2], &mac[3],
                &mac[4], &mac[5]) != 7 ||
-        !parse(address, &to) || !own_address(&to, &own))
+        !parse_address(address, &to) || !own_address(&to, &own))
         return NULL;
     struct raw_ether *e = open_on(&own, channel);
     for (int i = 0; e && i < MAC_BYTES; i++)
@@ -230,7 +230,7 @@ int raw_ether_send(const struct raw_ether *e, const void *bytes, size_t size)
     return 0;
 }
 
-static struct tpacket2_hdr *slot(const struct raw_ether *e)
+static struct tpacket2_hdr *next_slot(const struct raw_ether *e)
 {
     size_t block = e->next / e->slots_a_block, in_block = e->next % e->slots_a_block;
     return (void *)(e->ring + block * BLOCK_BYTES + in_block * e->slot_bytes);
@@ -241,7 +241,7 @@ static bool ready(const struct tpacket2_hdr *s)
     return (__atomic_load_n(&s->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER) != 0;
 }
 
-static int await(const struct raw_ether *e, const struct tpacket2_hdr *s, uint64_t spin_ns)
+static int await_frame(const struct raw_ether *e, const struct tpacket2_hdr *s, uint64_t spin_ns)
 {
     struct pollfd p = {.fd = e->fd, .events = POLLIN};
     uint64_t end_ns = spin_ns > 0 ? clock_ns() + spin_ns : 0;
@@ -257,9 +257,9 @@ static int await(const struct raw_ether *e, const struct tpacket2_hdr *s, uint64
 static ssize_t receive_one(struct raw_ether *e, uint8_t *bytes, size_t size, uint64_t spin_ns,
                            uint8_t *from)
 {
-    struct tpacket2_hdr *s = slot(e);
+    struct tpacket2_hdr *s = next_slot(e);
     while (!ready(s)) {
-        if (await(e, s, spin_ns) != 0)
+        if (await_frame(e, s, spin_ns) != 0)
             return -1;
     }
     const uint8_t *frame = (const uint8_t *)s + s->tp_mac;

@@ -119,7 +119,7 @@ static bool has_come(const struct direction *in)
     return atomic_load_explicit(&in->sent, memory_order_acquire) != taken;
 }
 
-static bool look(const struct direction *in, uint64_t spin_ns)
+static bool look_for_bytes(const struct direction *in, uint64_t spin_ns)
 {
     uint64_t end_ns = clock_ns() + spin_ns;
     do {
@@ -146,7 +146,7 @@ static int wait_in_kernel(struct direction *in)
 int raw_shm_receive(struct raw_shm *shm, void *bytes, size_t size, uint64_t spin_ns)
 {
     struct direction *in = shm->in;
-    bool come = spin_ns > 0 ? look(in, spin_ns) : has_come(in);
+    bool come = spin_ns > 0 ? look_for_bytes(in, spin_ns) : has_come(in);
     if (!come && wait_in_kernel(in) != 0)
         return -1;
     memcpy(bytes, shm->in_bytes, size);

@@ -46,7 +46,7 @@ struct ring {
     int64_t came[DEPTH];
 };
 
-static void pass(struct ring *r)
+static void compute_pass(struct ring *r)
 {
     volatile double end;
     double x = r->passes;
@@ -93,7 +93,7 @@ static int take_in(struct ring *r, int at)
 }
 
 /* What is complete makes place for the next one. */
-static int look(struct ring *r, covey_req_t **req, int at, int (*begin)(struct ring *r, int at))
+static int look_at(struct ring *r, covey_req_t **req, int at, int (*begin)(struct ring *r, int at))
 {
     int complete = *req ? covey_test(*req) : 0;
     if (complete <= 0)
@@ -122,9 +122,9 @@ static int look_at_all(struct ring *r)
         return 0;
     r->looked_ns = now_ns;
     for (int i = 0; i < DEPTH && error >= 0; i++) {
-        error = look(r, &r->in[i], i, take_in);
+        error = look_at(r, &r->in[i], i, take_in);
         if (error >= 0)
-            error = look(r, &r->out[i], i, begin_out);
+            error = look_at(r, &r->out[i], i, begin_out);
     }
     return error;
 }
@@ -137,14 +137,14 @@ static int go_round(struct ring *r)
         r->came_ns[i] = r->start_ns;
     int error = begin_all(r);
     while (error >= 0 && (r->open > 0 || (r->count == 0 && clock_ns() - r->start_ns < ALONE_NS))) {
-        pass(r);
+        compute_pass(r);
         error = look_at_all(r);
     }
     r->seconds = (double)(clock_ns() - r->start_ns) / 1e9;
     return error < 0 ? party_fail_vm(r->party, "the ring", error) : 0;
 }
 
-static int make_room(struct ring *r)
+static int make_ring_room(struct ring *r)
 {
     bool good = true;
     for (int i = 0; i < DEPTH; i++) {
@@ -154,7 +154,7 @@ static int make_room(struct ring *r)
     return good ? 0 : party_fail(r->party, "the ring", "memory is exhausted");
 }
 
-static void end(struct ring *r)
+static void end_ring(struct ring *r)
 {
     for (int i = 0; i < DEPTH; i++) {
         covey_req_free(&r->out[i]);
@@ -177,7 +177,7 @@ static int find_neighbours(struct ring *r, const char *text)
 }
 
 /* The standard deviation of what messages took, as a share of the mean. */
-static double spread_of(const struct ring *r)
+static double ring_spread(const struct ring *r)
 {
     double n = (double)(DEPTH * r->count), mean = n > 0 ? r->times / n : 0;
     double variance = n > 0 ? r->squares / n - mean * mean : 0;
@@ -191,7 +191,7 @@ static size_t figures_of(int64_t count)
 }
 
 /* Takes part in `count` rounds. */
-static int take_part(struct party *party, const struct order *order, double *figures)
+static int take_part_in_ring(struct party *party, const struct order *order, double *figures)
 {
     struct ring r = {.party = party,
                      .bytes = (size_t)order->bytes,
@@ -200,11 +200,11 @@ static int take_part(struct party *party, const struct order *order, double *fig
     if (find_neighbours(&r, order->text) != 0)
         return -1;
     setpriority(PRIO_PROCESS, 0, NICENESS); /* of this thread, not the library's */
-    int failed = make_room(&r) || go_round(&r);
+    int failed = make_ring_room(&r) || go_round(&r);
     figures[0] = r.seconds > 0 ? r.passes / r.seconds : 0;
     figures[1] = r.seconds;
-    figures[2] = spread_of(&r);
-    end(&r);
+    figures[2] = ring_spread(&r);
+    end_ring(&r);
     return failed;
 }
 
@@ -214,7 +214,7 @@ int ring_serve(struct party *party, covey_tid_t lead, const struct order *order)
     double *figures = order->count <= ROUNDS_MAX ? calloc(size, sizeof *figures) : NULL;
     if (!figures)
         return party_fail(party, "the ring", "memory is exhausted");
-    int failed = take_part(party, order, figures), error = 0;
+    int failed = take_part_in_ring(party, order, figures), error = 0;
     if (!failed)
         error = covey_send_array(party->vm, lead, ORDER_ANSWER_TAG, COVEY_DOUBLE, figures, size);
     free(figures);
@@ -223,21 +223,14 @@ int ring_serve(struct party *party, covey_tid_t lead, const struct order *order)
 
 /* ---- The one that leads ---- */
 
-/* The task at that place of the ring; the leader is at 0. */
-static covey_tid_t at(const struct party *party, int place)
-{
-    int tasks = party->plan.peer_count + 1;
-    place = (place + tasks) % tasks;
-    return place == 0 ? covey_mytid(party->vm) : party->plan.peers[place - 1];
-}
-
 /* With two tasks both slots are for the same pair. */
 static struct order order_for(const struct party *party, int place, int64_t count)
 {
     int far = party->plan.peer_count > 1 ? 2 : 1;
     struct order order = {.what = ORDER_RING, .bytes = party->plan.sizes[0], .count = count};
-    snprintf(order.text, sizeof order.text, "%d %d %d %d", (int)at(party, place + 1),
-             (int)at(party, place - 1), (int)at(party, place + far), (int)at(party, place - far));
+    snprintf(order.text, sizeof order.text, "%d %d %d %d", (int)party_task(party, place + 1),
+             (int)party_task(party, place - 1), (int)party_task(party, place + far),
+             (int)party_task(party, place - far));
     return order;
 }
 
@@ -252,18 +245,18 @@ static const double *figures_at(const struct lap *lap, int place)
     return lap->figures + (size_t)place * figures_of(lap->count);
 }
 
-static int tell_all(struct party *party, int64_t count)
+static int tell_ring(struct party *party, int64_t count)
 {
     int error = 0;
     for (int i = 1; i <= party->plan.peer_count && error == 0; i++) {
         struct order order = order_for(party, i, count);
-        error = order_send(party->vm, at(party, i), &order);
+        error = order_send(party->vm, party_task(party, i), &order);
     }
     return error ? party_fail_vm(party, "a peer", error) : 0;
 }
 
 /* Has all go so many rounds. The caller frees lap->figures. */
-static int run(struct party *party, int64_t count, struct lap *lap)
+static int run_lap(struct party *party, int64_t count, struct lap *lap)
 {
     size_t size = figures_of(count);
     int error = 0;
@@ -271,10 +264,10 @@ static int run(struct party *party, int64_t count, struct lap *lap)
     if (!lap->figures)
         return party_fail(party, "the ring", "memory is exhausted");
     struct order own = order_for(party, 0, count);
-    if (tell_all(party, count) != 0 || take_part(party, &own, lap->figures) != 0)
+    if (tell_ring(party, count) != 0 || take_part_in_ring(party, &own, lap->figures) != 0)
         return -1;
     for (int i = 1; i <= party->plan.peer_count && error == 0; i++)
-        error = covey_recv_array(party->vm, at(party, i), ORDER_ANSWER_TAG, COVEY_FOREVER,
+        error = covey_recv_array(party->vm, party_task(party, i), ORDER_ANSWER_TAG, COVEY_FOREVER,
                                  COVEY_DOUBLE, lap->figures + (size_t)i * size, size, NULL, NULL);
     return error ? party_fail_vm(party, "a peer", error) : 0;
 }
@@ -283,14 +276,14 @@ static int run(struct party *party, int64_t count, struct lap *lap)
 static int count_rounds(struct party *party, int64_t *count)
 {
     struct lap lap;
-    int failed = run(party, WARM_ROUNDS, &lap);
+    int failed = run_lap(party, WARM_ROUNDS, &lap);
     double rounds = failed ? 0 : RING_NS / 1e9 / (lap.figures[1] / WARM_ROUNDS + 1e-6);
     *count = rounds < ROUNDS_MIN ? ROUNDS_MIN : rounds > ROUNDS_MAX ? ROUNDS_MAX : (int64_t)rounds;
     free(lap.figures);
     return failed;
 }
 
-static double left_of(const struct lap *alone, const struct lap *beside, int tasks)
+static double computing_left(const struct lap *alone, const struct lap *beside, int tasks)
 {
     double sum = 0;
     for (int i = 0; i < tasks; i++) {
@@ -334,17 +327,17 @@ static double message_s(const struct lap *lap, int tasks)
     return first_s * tasks / messages;
 }
 
-static int measure(struct party *party, struct lap *alone, struct lap *beside)
+static int measure_ring(struct party *party, struct lap *alone, struct lap *beside)
 {
     int64_t count;
     int tasks = party->plan.peer_count + 1;
-    if (run(party, 0, alone) != 0 || count_rounds(party, &count) != 0 ||
-        run(party, count, beside) != 0)
+    if (run_lap(party, 0, alone) != 0 || count_rounds(party, &count) != 0 ||
+        run_lap(party, count, beside) != 0)
         return -1;
     double us = message_s(beside, tasks) * 1e6;
     struct bench_row row = {.bytes = party->plan.sizes[0], .series_count = 1};
     row.series[0] = (struct bench_series){.name = "covey", .us = &us, .rounds = 1};
-    row.series[0].left = left_of(alone, beside, tasks);
+    row.series[0].left = computing_left(alone, beside, tasks);
     row.series[0].spread = mean_spread(beside, tasks);
     return party_send_row(party, &row);
 }
@@ -352,7 +345,7 @@ static int measure(struct party *party, struct lap *alone, struct lap *beside)
 int ring_measure(struct party *party)
 {
     struct lap alone = {.figures = NULL}, beside = {.figures = NULL};
-    int failed = measure(party, &alone, &beside);
+    int failed = measure_ring(party, &alone, &beside);
     free(alone.figures);
     free(beside.figures);
     return failed ? -1 : party_tell_all(party, &(const struct order){.what = ORDER_END});

@@ -66,7 +66,7 @@ static int raw_round(struct crowd *crowd, struct figures *figures)
 
 /* ---- by the virtual machine ---- */
 
-static int start(struct crowd *crowd, const char *mode)
+static int start_crowd(struct crowd *crowd, const char *mode)
 {
     const struct covey_spawn what = {.argv =
                                          (const char *const[]){crowd->party->program, mode, NULL},
@@ -82,7 +82,7 @@ static int start(struct crowd *crowd, const char *mode)
 }
 
 /* Takes a message with that tag for each task. */
-static int take(struct crowd *crowd, int tag)
+static int take_from_each(struct crowd *crowd, int tag)
 {
     for (int i = 0; i < crowd->n; i++) {
         covey_msg_t *msg;
@@ -98,20 +98,20 @@ static int take_ends(struct crowd *crowd)
 {
     int error = covey_notify(crowd->party->vm, COVEY_NOTIFY_TASK_EXIT, TAG_ENDED, crowd->tids,
                              (size_t)crowd->n);
-    return error ? party_fail_vm(crowd->party, "notify", error) : take(crowd, TAG_ENDED);
+    return error ? party_fail_vm(crowd->party, "notify", error) : take_from_each(crowd, TAG_ENDED);
 }
 
 static int covey_round(struct crowd *crowd, struct figures *figures)
 {
     uint64_t start_ns = clock_ns();
-    if (start(crowd, "exit") != 0)
+    if (start_crowd(crowd, "exit") != 0)
         return -1;
     figures->start = us_each(crowd, start_ns);
     if (take_ends(crowd) != 0)
         return -1;
     figures->run = us_each(crowd, start_ns);
     start_ns = clock_ns();
-    if (start(crowd, "hello") != 0 || take(crowd, TAG_HELLO) != 0)
+    if (start_crowd(crowd, "hello") != 0 || take_from_each(crowd, TAG_HELLO) != 0)
         return -1;
     figures->join = us_each(crowd, start_ns);
     return take_ends(crowd);
@@ -130,20 +130,17 @@ static int send_row(struct crowd *crowd, const char *label, const struct figures
 {
     int rounds = crowd->party->plan.rounds;
     const size_t offsets[] = {covey, raw};
-    struct bench_row row = {.series_count = raw ? 2 : 1};
-    int missing = 0;
+    struct bench_row row = {.series_count = 0};
+    int failed = 0;
     snprintf(row.label, sizeof row.label, "%s", label);
-    for (int k = 0; k < row.series_count; k++) {
-        struct bench_series *series = &row.series[k];
-        snprintf(series->name, sizeof series->name, "%s", k == 0 ? "covey" : "vfork+exec");
-        series->rounds = rounds;
-        series->us = calloc((size_t)rounds, sizeof *series->us);
-        missing |= !series->us;
-        for (int i = 0; i < rounds && series->us; i++)
+    for (int k = 0; k < (raw ? 2 : 1) && !failed; k++) {
+        struct bench_series *series =
+            party_add_series(crowd->party, &row, k == 0 ? "covey" : "vfork+exec");
+        for (int i = 0; i < rounds && series; i++)
             memcpy(&series->us[i], (const char *)&figures[i] + offsets[k], sizeof(double));
+        failed = !series;
     }
-    int failed = missing ? party_fail(crowd->party, "measuring", "memory is exhausted")
-                         : party_send_row(crowd->party, &row);
+    failed = failed || party_send_row(crowd->party, &row);
     bench_row_free(&row);
     return failed;
 }
@@ -172,7 +169,7 @@ static void set_names(struct crowd *crowd)
 }
 
 /* The first round warms up. */
-static int measure(struct crowd *crowd, struct figures *figures)
+static int measure_spawn(struct crowd *crowd, struct figures *figures)
 {
     int failed = 0;
     for (int i = -1; i < crowd->party->plan.rounds && !failed; i++) {
@@ -191,7 +188,7 @@ int spawn_measure(struct party *party)
         crowd->party = party;
         crowd->n = party->plan.tasks;
         set_names(crowd);
-        failed = measure(crowd, figures);
+        failed = measure_spawn(crowd, figures);
     } else {
         party_fail(party, "measuring", "memory is exhausted");
     }

@@ -11,10 +11,10 @@
 
 #define ALIGNMENT 64
 
-int wire_open(struct wire *wire, covey_t *vm, int pack, size_t bytes_max)
+int wire_open(struct wire *wire, covey_t *vm, int wire_pack, size_t bytes_max)
 {
     size_t room = (bytes_max / ALIGNMENT + 1) * ALIGNMENT;
-    *wire = (struct wire){.vm = vm, .pack = pack};
+    *wire = (struct wire){.vm = vm, .pack = wire_pack};
     wire->bytes = aligned_alloc(ALIGNMENT, room);
     wire->msg = covey_msg_new();
     if (!wire->bytes || !wire->msg)
@@ -36,7 +36,7 @@ static size_t doubles(size_t size)
     return (size + sizeof(double) - 1) / sizeof(double);
 }
 
-static int pack(struct wire *wire, size_t size)
+static int wire_pack(struct wire *wire, size_t size)
 {
     covey_msg_reset(wire->msg);
     if (wire->pack == BENCH_PACK_DOUBLE)
@@ -50,17 +50,17 @@ int wire_send(struct wire *wire, covey_tid_t tid, size_t size)
 {
     if (wire->pack == BENCH_PACK_ARRAY)
         return covey_send_array(wire->vm, tid, WIRE_TAG, COVEY_BYTES, wire->bytes, size);
-    int error = pack(wire, size);
+    int error = wire_pack(wire, size);
     return error ? error : covey_send(wire->vm, tid, WIRE_TAG, wire->msg);
 }
 
 int wire_send_all(struct wire *wire, const covey_tid_t *tids, size_t n, size_t size)
 {
-    int error = pack(wire, size);
+    int error = wire_pack(wire, size);
     return error ? error : covey_mcast(wire->vm, tids, n, WIRE_TAG, wire->msg);
 }
 
-static int unpack(struct wire *wire, covey_msg_t *msg, size_t size)
+static int wire_unpack(struct wire *wire, covey_msg_t *msg, size_t size)
 {
     const void *view;
     if (wire->pack == BENCH_PACK_DOUBLE)
@@ -79,7 +79,7 @@ int wire_receive(struct wire *wire, covey_tid_t tid, size_t size)
     int error = covey_recv(wire->vm, tid, WIRE_TAG, COVEY_FOREVER, &msg);
     if (error)
         return error;
-    error = unpack(wire, msg, size);
+    error = wire_unpack(wire, msg, size);
     covey_msg_free(msg);
     return error;
 }
