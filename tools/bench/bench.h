@@ -54,6 +54,11 @@ struct bench {
     int row_count;
 };
 
+/* Starts a task with the words and environment of *task on a host, in the name of the command
+ * `what`: tethered, and its output comes as messages. An exit status. */
+int bench_spawn(struct tool *tool, const char *what, const struct covey_spawn *task,
+                const char *host, covey_tid_t *tid);
+
 /* Starts the tasks, has them measure, and collects the rows until all tasks have ended. Returns an
  * exit status, after an error line where it is not 0. */
 int bench_run(struct bench *bench);

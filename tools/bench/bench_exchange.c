@@ -160,17 +160,8 @@ struct sample {
 /* One switch, so that RS_NL has links to keep free, or the network that was given. */
 static int make_topology(const struct bench *bench, covey_topology_t **topology)
 {
-    const char *given = bench->plan.exchange.topology;
-    int ranks = bench->simulation.ranks;
-    size_t room = strlen(given) + (size_t)ranks * 24 + 16;
-    char *text = malloc(room);
-    if (!text)
-        return tool_error("bench", "memory is exhausted");
-    size_t used = (size_t)snprintf(text, room, "%s", *given ? given : "switch s\n");
-    for (int i = 0; !*given && i < ranks; i++)
-        used += (size_t)snprintf(text + used, room - used, "host n%d s\n", i);
-    int error = covey_topology_parse(text, used, "the topology", topology);
-    free(text);
+    int error =
+        exchange_topology(bench->plan.exchange.topology, bench->simulation.ranks, 0, topology);
     return error ? tool_failed(bench->tool, "bench", error) : TOOL_OK;
 }
 

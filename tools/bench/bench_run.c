@@ -74,23 +74,29 @@ static int choose_hosts(struct bench *bench)
 
 /* ---- the tasks ---- */
 
+int bench_spawn(struct tool *tool, const char *what, const struct covey_spawn *task,
+                const char *host, covey_tid_t *tid)
+{
+    struct covey_spawn whole = *task;
+    whole.hosts = (const char *const[]){host, NULL};
+    whole.cwd = "/";
+    whole.where = COVEY_WHERE_HOSTS;
+    whole.output = COVEY_OUTPUT_SELF;
+    whole.tether = 1;
+    int started = covey_spawn(tool->vm, &whole, 1, tid);
+    if (started < 0)
+        return tool_failed(tool, what, started);
+    return started ? TOOL_OK : tool_error(what, "host %s: %s", host, covey_error_text());
+}
+
 static int start_one(struct bench *bench, const char *program, int at)
 {
-    const char *host = bench->hosts[at % bench->host_count];
-    const struct covey_spawn what = {
-        .argv = (const char *const[]){program, at == 0 ? "lead" : "peer", NULL},
-        .hosts = (const char *const[]){host, NULL},
-        .cwd = "/",
-        .where = COVEY_WHERE_HOSTS,
-        .output = COVEY_OUTPUT_SELF,
-        .tether = 1};
-    int started = covey_spawn(bench->tool->vm, &what, 1, &bench->tids[at]);
-    if (started < 0)
-        return tool_failed(bench->tool, "bench", started);
-    if (started == 0)
-        return tool_error("bench", "host %s: %s", host, covey_error_text());
-    bench->task_count++;
-    return TOOL_OK;
+    const struct covey_spawn task = {
+        .argv = (const char *const[]){program, at == 0 ? "lead" : "peer", NULL}};
+    int status = bench_spawn(bench->tool, "bench", &task, bench->hosts[at % bench->host_count],
+                             &bench->tids[at]);
+    bench->task_count += status == TOOL_OK;
+    return status;
 }
 
 /* One that has ended by itself is no error. */

@@ -103,19 +103,13 @@ static int set_sizes(struct bench *bench, const char *list)
 
 static int set_bench_hosts(struct bench *bench, const char *list)
 {
-    free(bench->host_text);
-    bench->host_text = strdup(list);
-    bench->host_count = 0;
-    if (!bench->host_text)
-        return tool_error("bench", "memory is exhausted");
-    char *rest = bench->host_text;
-    for (char *name; (name = strsep(&rest, ","));) {
-        if (!hostspec_name_ok(name) || bench->host_count == BENCH_HOSTS_MAX)
-            return tool_usage("bench", "--host %s: must be at most %d names with commas between",
-                              list, BENCH_HOSTS_MAX);
-        bench->hosts[bench->host_count++] = name;
-    }
-    return TOOL_OK;
+    bench->host_count = hostspec_names(list, BENCH_HOSTS_MAX, &bench->host_text, bench->hosts);
+    if (bench->host_count >= 0)
+        return TOOL_OK;
+    return bench->host_text
+               ? tool_usage("bench", "--host %s: must be at most %d names with commas between",
+                            list, BENCH_HOSTS_MAX)
+               : tool_error("bench", "memory is exhausted");
 }
 
 static int set_bench_number(const char *option, const char *text, int max, int32_t *number)

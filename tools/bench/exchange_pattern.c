@@ -5,7 +5,9 @@
  */
 #include "tools/bench/exchange_pattern.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SWAPS 4 /* tries a message */
 
@@ -95,6 +97,23 @@ struct covey_exchange_message *exchange_pattern(const struct exchange_shape *sha
     free(d.to);
     free(d.taken);
     return messages;
+}
+
+int exchange_topology(const char *given, int ranks, double rate_bps, covey_topology_t **topology)
+{
+    enum { HOST_BYTES = 40 };
+    size_t room = strlen(given) + (size_t)ranks * HOST_BYTES + HOST_BYTES;
+    char *text = malloc(room), rate[24] = "";
+    if (!text)
+        return COVEY_ENOMEM;
+    if (rate_bps > 0)
+        snprintf(rate, sizeof rate, "%.0f", rate_bps);
+    size_t used = (size_t)snprintf(text, room, "%s", *given ? given : "switch s\n");
+    for (int i = 0; !*given && i < ranks; i++)
+        used += (size_t)snprintf(text + used, room - used, "host n%d s %s\n", i, rate);
+    int error = covey_topology_parse(text, used, "the topology", topology);
+    free(text);
+    return error;
 }
 
 int exchange_usual_densities(int ranks, int32_t *densities, int most)

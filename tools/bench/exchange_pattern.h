@@ -22,6 +22,10 @@ struct exchange_shape {
  * behind it; freed by the caller. NULL: memory is exhausted. */
 struct covey_exchange_message *exchange_pattern(const struct exchange_shape *shape);
 
+/* The network of a topology's text, or of an empty one: all ranks on one switch, with links of that
+ * rate; 0: of no rate. Sets *topology; 0, or an error of covey_topology_parse(). */
+int exchange_topology(const char *given, int ranks, double rate_bps, covey_topology_t **topology);
+
 /* Sets up to `most` densities, those of the paper and smaller ones, as far as there are so many
  * other ranks; returns their number. */
 int exchange_usual_densities(int ranks, int32_t *densities, int most);

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/base/arguments.h"
 #include "tools/base/command.h"
@@ -80,9 +79,7 @@ static int take_members(struct visit *visit, struct tool *tool)
 
 static int take_hosts(struct visit *visit, struct tool *tool)
 {
-    if (gethostname(visit->own, sizeof visit->own - 1) != 0)
-        snprintf(visit->own, sizeof visit->own, "localhost");
-    visit->own[strcspn(visit->own, ".")] = '\0';
+    hostspec_own_name(visit->own, sizeof visit->own);
     if (!visit->path && tool_try_join(tool) == 0)
         return take_members(visit, tool);
     if (visit->path && hostfile_load(&visit->file, visit->path) < 0)

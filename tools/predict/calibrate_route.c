@@ -21,14 +21,24 @@ enum {
     PAIR_BYTES = 524288
 };
 
-static void plan_hosts(struct bench *bench, const struct calibrate *c, int count)
+/* A benchmark of the first `count` hosts, one task on each; NULL after an error line. */
+static struct bench *bench_make(const struct calibrate *c, const char *name, int what, int route,
+                                int count)
 {
+    struct bench *bench = calloc(1, sizeof *bench);
+    if (!bench) {
+        tool_error("calibrate", "memory is exhausted");
+        return NULL;
+    }
     bench->tool = c->tool;
+    bench->name = name;
     bench->quiet = true;
     bench->host_count = count;
     for (int i = 0; i < count; i++)
         bench->hosts[i] = c->names[i];
-    bench->plan.bare = 1;
+    bench->plan = (struct bench_plan){
+        .what = what, .route = route, .bare = 1, .tasks = count, .size_count = 1};
+    return bench;
 }
 
 static void bench_drop(struct bench *bench)
@@ -54,13 +64,10 @@ static bool fit(const struct bench *bench, struct covey_line *line, double *drag
 static int measure_line(const struct calibrate *c, int route, bool inside)
 {
     struct covey_calibration_route *result = &c->result->routes[route];
-    struct bench *bench = calloc(1, sizeof *bench);
+    struct bench *bench =
+        bench_make(c, bench_names[BENCH_PINGPONG - 1], BENCH_PINGPONG, route, inside ? 1 : 2);
     if (!bench)
-        return tool_error("calibrate", "memory is exhausted");
-    plan_hosts(bench, c, inside ? 1 : 2);
-    bench->name = bench_names[BENCH_PINGPONG - 1];
-    bench->plan.what = BENCH_PINGPONG;
-    bench->plan.route = route;
+        return TOOL_FAILED;
     bench->plan.rounds = ROUNDS;
     bench->plan.batch_us = BATCH_US;
     bench->plan.tasks = 2;
@@ -86,15 +93,9 @@ struct beside {
 /* A ring of the first `count` hosts. */
 static int measure_ring(const struct calibrate *c, int route, int count, struct beside *beside)
 {
-    struct bench *bench = calloc(1, sizeof *bench);
+    struct bench *bench = bench_make(c, "ring", BENCH_RING, route, count);
     if (!bench)
-        return tool_error("calibrate", "memory is exhausted");
-    plan_hosts(bench, c, count);
-    bench->name = "ring";
-    bench->plan.what = BENCH_RING;
-    bench->plan.route = route;
-    bench->plan.tasks = count;
-    bench->plan.size_count = 1;
+        return TOOL_FAILED;
     bench->plan.sizes[0] = RING_BYTES;
     int status = bench_run(bench);
     if (status == TOOL_OK && bench->row_count > 0) {
@@ -159,15 +160,10 @@ static void take_peers(struct calibrate *c, int route, const struct bench *bench
 /* alpha and beta between each two hosts, in as many phases as there are hosts. */
 static int measure_peers(struct calibrate *c, int route)
 {
-    struct bench *bench = calloc(1, sizeof *bench);
+    int count = c->name_count < BENCH_HOSTS_MAX ? c->name_count : BENCH_HOSTS_MAX;
+    struct bench *bench = bench_make(c, "pairs", BENCH_PAIRS, route, count);
     if (!bench)
-        return tool_error("calibrate", "memory is exhausted");
-    plan_hosts(bench, c, c->name_count < BENCH_HOSTS_MAX ? c->name_count : BENCH_HOSTS_MAX);
-    bench->name = "pairs";
-    bench->plan.what = BENCH_PAIRS;
-    bench->plan.route = route;
-    bench->plan.tasks = bench->host_count;
-    bench->plan.size_count = 1;
+        return TOOL_FAILED;
     bench->plan.sizes[0] = PAIR_BYTES;
     int status = bench_run(bench);
     if (status == TOOL_OK)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "tools/base/program.h"
+#include "tools/bench/bench.h"
 #include "tools/predict/calibrate.h"
 
 #define TAG_EXIT COVEY_TAG_MAX
@@ -133,36 +134,20 @@ static int follow_crew(struct crew *crew)
 
 /* ---- Starting them --------------------------------------------------------------------------- */
 
-static int start_one(struct crew *crew, const char *program, const char *mode, struct kernel *k)
-{
-    struct tool *tool = crew->calibrate->tool;
-    const char *host = calibrate_host(crew->calibrate, k->host);
-    const struct covey_spawn what = {
-        .argv = (const char *const[]){program, mode, NULL},
-        .env = (const char *const[]){"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", NULL},
-        .hosts = (const char *const[]){host, NULL},
-        .cwd = "/",
-        .where = COVEY_WHERE_HOSTS,
-        .output = COVEY_OUTPUT_SELF,
-        .tether = 1};
-    int started = covey_spawn(tool->vm, &what, 1, &k->tid);
-    if (started < 0)
-        return tool_failed(tool, "calibrate", started);
-    if (started == 0)
-        return tool_error("calibrate", "host %s: %s", host, covey_error_text());
-    return TOOL_OK;
-}
-
 /* The kernels name their hosts; the rest is filled in. */
 static int run_program(struct calibrate *c, const char *name, struct kernel *kernels, int count)
 {
     struct crew crew = {.calibrate = c, .kernels = kernels};
     char program[PROGRAM_PATH_BYTES];
+    const struct covey_spawn task = {
+        .argv = (const char *const[]){program, "--kernel", NULL},
+        .env = (const char *const[]){"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", NULL}};
     covey_tid_t tids[COVEY_MODEL_HOSTS_MAX];
     int status = program_find("calibrate", name, program, sizeof program);
     while (status == TOOL_OK && crew.count < count) {
         kernels[crew.count].ended = false;
-        status = start_one(&crew, program, "--kernel", &kernels[crew.count]);
+        status = bench_spawn(c->tool, "calibrate", &task,
+                             calibrate_host(c, kernels[crew.count].host), &kernels[crew.count].tid);
         tids[crew.count] = kernels[crew.count].tid;
         crew.count += status == TOOL_OK;
     }

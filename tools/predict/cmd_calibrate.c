@@ -27,20 +27,13 @@ const char *calibrate_host(const struct calibrate *c, int at)
 
 static int take_names(struct calibrate *c, const char *list)
 {
-    free(c->host_text);
-    c->host_text = strdup(list);
-    c->name_count = 0;
-    char *rest = c->host_text;
-    if (!rest)
-        return tool_error("calibrate", "memory is exhausted");
-    for (char *name; (name = strsep(&rest, ","));) {
-        if (!hostspec_name_ok(name) || c->name_count == COVEY_MODEL_HOSTS_MAX)
-            return tool_usage("calibrate",
-                              "--host %s: must be at most %d names with commas between", list,
-                              COVEY_MODEL_HOSTS_MAX);
-        c->names[c->name_count++] = name;
-    }
-    return TOOL_OK;
+    c->name_count = hostspec_names(list, COVEY_MODEL_HOSTS_MAX, &c->host_text, c->names);
+    if (c->name_count >= 0)
+        return TOOL_OK;
+    return c->host_text
+               ? tool_usage("calibrate", "--host %s: must be at most %d names with commas between",
+                            list, COVEY_MODEL_HOSTS_MAX)
+               : tool_error("calibrate", "memory is exhausted");
 }
 
 static bool is_host_wanted(const struct calibrate *c, const char *name)

@@ -10,10 +10,11 @@
 
 #include <jansson.h>
 
+#include "tools/bench/exchange_pattern.h"
 #include "tools/predict/predict.h"
 
 #define WIRE_SHARE (1448.0 / 1538.0) /* of TCP in full Ethernet frames */
-#define NAME_BYTES 32                /* of a line that declares a host */
+#define RATE_MAX 4e11                /* that a topology may have */
 
 /* ---- All-to-all ------------------------------------------------------------------------------ */
 
@@ -37,18 +38,9 @@ const struct covey_line *predict_line(const struct predict *p)
 static int make_switch(const struct predict *p, const struct covey_line *line,
                        covey_topology_t **topology)
 {
-    int most = p->counts[p->n - 1];
-    size_t size = (size_t)most * (NAME_BYTES + 24) + NAME_BYTES, used = 0;
-    char *text = malloc(size);
-    double rate = line->beta_s > 0 ? 8 / line->beta_s / WIRE_SHARE : 4e11;
-    if (!text)
-        return tool_error("predict", "memory is exhausted");
-    used += (size_t)snprintf(text, size, "switch s\n");
-    for (int i = 0; i < most; i++)
-        used += (size_t)snprintf(text + used, size - used, "host n%d s %.0f\n", i,
-                                 rate < 4e11 ? rate : 4e11);
-    int error = covey_topology_parse(text, used, "one switch", topology);
-    free(text);
+    double rate = line->beta_s > 0 ? 8 / line->beta_s / WIRE_SHARE : RATE_MAX;
+    int error =
+        exchange_topology("", p->counts[p->n - 1], rate < RATE_MAX ? rate : RATE_MAX, topology);
     return error < 0 ? tool_error("predict", "%s", covey_error_text()) : TOOL_OK;
 }
 

@@ -32,18 +32,18 @@ static int write_all(int fd, const char *text, size_t bytes)
     return error;
 }
 
-static bool append_text(struct outlet *outlet, const char *text, size_t bytes)
+static bool append_text(struct outlet_text *to, const char *text, size_t bytes)
 {
-    size_t wanted = outlet->used + bytes;
-    if (wanted > outlet->capacity) {
-        char *larger = realloc(outlet->text, 2 * wanted);
+    size_t wanted = to->used + bytes;
+    if (wanted > to->capacity) {
+        char *larger = realloc(to->bytes, 2 * wanted);
         if (!larger)
             return false;
-        outlet->text = larger;
-        outlet->capacity = 2 * wanted;
+        to->bytes = larger;
+        to->capacity = 2 * wanted;
     }
-    memcpy(outlet->text + outlet->used, text, bytes);
-    outlet->used = wanted;
+    memcpy(to->bytes + to->used, text, bytes);
+    to->used = wanted;
     return true;
 }
 
@@ -57,8 +57,8 @@ static bool append_tagged(struct outlet *outlet, int stream, covey_tid_t tid, co
     while (fits && bytes > 0) {
         const char *end = memchr(text, '\n', bytes);
         size_t line = end ? (size_t)(end - text) + 1 : bytes;
-        fits = (!fresh || append_text(outlet, tag, (size_t)tag_bytes)) &&
-               append_text(outlet, text, line);
+        fits = (!fresh || append_text(&outlet->text, tag, (size_t)tag_bytes)) &&
+               append_text(&outlet->text, text, line);
         text += line;
         bytes -= line;
         fresh = true;
@@ -73,18 +73,18 @@ static int emit(struct outlet *outlet, int stream, covey_tid_t tid, const char *
         return 0;
     bool torn = outlet->open[stream] && outlet->open[stream] != tid;
     bool fits = true;
-    outlet->used = 0;
+    outlet->text.used = 0;
     if (torn)
-        fits = append_text(outlet, "\n", 1);
+        fits = append_text(&outlet->text, "\n", 1);
     if (fits && outlet->tagged)
         fits = append_tagged(outlet, stream, tid, text, bytes);
     else if (fits && torn)
-        fits = append_text(outlet, text, bytes);
+        fits = append_text(&outlet->text, text, bytes);
     if (!fits)
         return ENOMEM;
     outlet->open[stream] = text[bytes - 1] == '\n' ? 0 : tid;
-    return outlet->used ? write_all(stream, outlet->text, outlet->used)
-                        : write_all(stream, text, bytes);
+    return outlet->text.used ? write_all(stream, outlet->text.bytes, outlet->text.used)
+                             : write_all(stream, text, bytes);
 }
 
 /* ---- Lines held back ---------------------------------------------------------------------- */
@@ -93,9 +93,7 @@ struct outlet_held {
     struct outlet_held *next;
     covey_tid_t tid;
     int stream;
-    size_t used;
-    size_t capacity;
-    char *text;
+    struct outlet_text text;
 };
 
 /* The place where what is held of this task and stream is linked, or would be. */
@@ -111,30 +109,16 @@ static void drop_held(struct outlet_held **held)
 {
     struct outlet_held *dropped = *held;
     *held = dropped->next;
-    free(dropped->text);
+    free(dropped->text.bytes);
     free(dropped);
 }
 
 static int emit_held(struct outlet *outlet, struct outlet_held **held)
 {
-    int error = emit(outlet, (*held)->stream, (*held)->tid, (*held)->text, (*held)->used);
+    int error =
+        emit(outlet, (*held)->stream, (*held)->tid, (*held)->text.bytes, (*held)->text.used);
     drop_held(held);
     return error;
-}
-
-static bool extend_held(struct outlet_held *held, const char *text, size_t bytes)
-{
-    size_t wanted = held->used + bytes;
-    if (wanted > held->capacity) {
-        char *larger = realloc(held->text, 2 * wanted);
-        if (!larger)
-            return false;
-        held->text = larger;
-        held->capacity = 2 * wanted;
-    }
-    memcpy(held->text + held->used, text, bytes);
-    held->used = wanted;
-    return true;
 }
 
 /* Puts a piece behind what is held at that place. */
@@ -147,7 +131,7 @@ static int hold(struct outlet_held **held, int stream, covey_tid_t tid, const ch
         return ENOMEM;
     (*held)->tid = tid;
     (*held)->stream = stream;
-    return extend_held(*held, text, bytes) ? 0 : ENOMEM;
+    return append_text(&(*held)->text, text, bytes) ? 0 : ENOMEM;
 }
 
 int outlet_write(struct outlet *outlet, int stream, covey_tid_t tid, const char *text, size_t bytes)
@@ -160,7 +144,7 @@ int outlet_write(struct outlet *outlet, int stream, covey_tid_t tid, const char 
     size_t whole = end ? (size_t)(end - text) + 1 : 0;
     size_t rest = bytes - whole;
     struct outlet_held **held = find_held(outlet, stream, tid);
-    if (*held && (*held)->used + bytes > OUTLET_HELD_MAX)
+    if (*held && (*held)->text.used + bytes > OUTLET_HELD_MAX)
         error = emit_held(outlet, held);
     if (error == 0 && whole && *held) {
         error = hold(held, stream, tid, text, whole);
@@ -196,6 +180,6 @@ void outlet_fini(struct outlet *outlet)
 {
     while (outlet->held)
         drop_held(&outlet->held);
-    free(outlet->text);
-    outlet->text = NULL;
+    free(outlet->text.bytes);
+    outlet->text = (struct outlet_text){0};
 }

@@ -16,13 +16,17 @@
 
 struct outlet_held; /* the begin of a line of one task on one stream */
 
+/* Text that grows; zeroed: none. */
+struct outlet_text {
+    char *bytes;
+    size_t used, capacity;
+};
+
 struct outlet {
     bool tagged; /* put "[t40001] " before each line */
     struct outlet_held *held;
-    covey_tid_t open[3]; /* per descriptor: the task whose line was begun there, or 0 */
-    char *text;          /* room for what is not written as it came */
-    size_t used;
-    size_t capacity;
+    covey_tid_t open[3];     /* per descriptor: the task whose line was begun there, or 0 */
+    struct outlet_text text; /* what is not written as it came */
 };
 
 /* Writes what task `tid` wrote to `stream` (1 or 2). Returns 0 or an errno value. */

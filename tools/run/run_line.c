@@ -46,30 +46,19 @@ static char *absolute(const char *path)
     return whole;
 }
 
-static int count_char(const char *text, char c)
-{
-    int count = 0;
-    for (; *text; text++)
-        count += *text == c;
-    return count;
-}
-
 static int set_run_hosts(struct run_line *line, const char *list)
 {
-    int count = 0;
-    free(line->host_text);
+    int most = (int)strlen(list) / 2 + 1; /* a letter and a comma each */
     free(line->hosts);
-    line->host_text = strdup(list);
-    line->hosts = calloc((size_t)count_char(list, ',') + 2, sizeof *line->hosts);
-    if (!line->host_text || !line->hosts)
+    line->hosts = calloc((size_t)most + 1, sizeof *line->hosts);
+    if (!line->hosts)
         return tool_error("run", "memory is exhausted");
-    char *rest = line->host_text;
-    for (char *name; (name = strsep(&rest, ","));) {
-        if (!hostspec_name_ok(name))
-            return tool_usage("run", "--host %s: must be host names with commas between", list);
-        line->hosts[count++] = name;
-    }
-    return TOOL_OK;
+    line->host_count = hostspec_names(list, most, &line->host_text, line->hosts);
+    if (line->host_count >= 0)
+        return TOOL_OK;
+    return line->host_text
+               ? tool_usage("run", "--host %s: must be host names with commas between", list)
+               : tool_error("run", "memory is exhausted");
 }
 
 static int add_env(struct run_line *line, const char *text)
@@ -202,14 +191,6 @@ static int set_program(struct run_line *line, char **argv)
     return TOOL_OK;
 }
 
-static int count_hosts(const struct run_line *line)
-{
-    int count = 0;
-    while (line->hosts[count])
-        count++;
-    return count;
-}
-
 int run_line_read(struct run_line *line, int argc, char **argv)
 {
     line->env = calloc((size_t)argc + 1, sizeof(char *));
@@ -240,7 +221,7 @@ int run_line_read(struct run_line *line, int argc, char **argv)
     if (line->hosts && line->what.where != COVEY_WHERE_EACH) {
         line->what.where = COVEY_WHERE_HOSTS;
         if (line->n == 0)
-            line->n = count_hosts(line);
+            line->n = line->host_count;
     }
     if (line->n == 0)
         line->n = 1;

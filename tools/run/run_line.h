@@ -18,6 +18,7 @@ struct run_line {
     char *cwd;          /* absolute path, when --cwd was a relative one */
     char *host_text;    /* the argument of --host, cut at the commas */
     const char **hosts; /* into host_text */
+    int host_count;
     char **env;
     int env_count;
     struct covey_needs needs;

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/base/arguments.h"
 #include "tools/base/command.h"
@@ -115,14 +114,6 @@ static int append_named(struct start *start, const char *name)
         return tool_usage("start", "%s", error);
     struct covey_host_spec spec = hostspec_done(&start->common);
     return append_spec(start, &spec) ? TOOL_OK : tool_error("start", "memory is exhausted");
-}
-
-static void own_name(char *name, size_t size)
-{
-    if (gethostname(name, size) != 0)
-        snprintf(name, size, "localhost");
-    name[size - 1] = '\0';
-    name[strcspn(name, ".")] = '\0';
 }
 
 /* The command line as it stands. */
@@ -370,7 +361,7 @@ static int start_command(struct tool *tool, int argc, char **argv)
 {
     struct start start = {
         .tool = tool, .vm_name = tool->vm_name, .lock = PTHREAD_MUTEX_INITIALIZER};
-    own_name(start.first, sizeof start.first);
+    hostspec_own_name(start.first, sizeof start.first);
     int status = plan_hosts(&start, argc, argv);
     if (status == TOOL_OK) {
         tool_set_vm(tool, start.vm_name);

@@ -8,7 +8,9 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     KEY_LAUNCHER = HOSTSPEC_KEY,
@@ -195,6 +197,27 @@ bool hostspec_name_ok(const char *name)
             return false;
     }
     return true;
+}
+
+int hostspec_names(const char *list, int most, char **text, const char **names)
+{
+    int count = 0;
+    free(*text);
+    char *rest = *text = strdup(list);
+    for (char *name; (name = strsep(&rest, ","));) {
+        if (!hostspec_name_ok(name) || count == most)
+            return -1;
+        names[count++] = name;
+    }
+    return *text ? count : -1;
+}
+
+void hostspec_own_name(char *name, size_t size)
+{
+    if (gethostname(name, size) != 0)
+        snprintf(name, size, "localhost");
+    name[size - 1] = '\0';
+    name[strcspn(name, ".")] = '\0';
 }
 
 /* What a launcher could take for an option of its own, or for several words. */

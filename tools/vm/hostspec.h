@@ -61,6 +61,14 @@ bool hostspec_check(const struct hostspec *host, char *error);
 /* What to hand to covey_add_hosts(); good while *host stays where it is and as it is. */
 struct covey_host_spec hostspec_done(const struct hostspec *host);
 
+/* Cuts a list of at most `most` host names at its commas. *text becomes a copy of the list, which
+ * `names` point into; what it was before is freed. Their number, or -1: it is no such list, or with
+ * *text NULL, memory is exhausted. */
+int hostspec_names(const char *list, int most, char **text, const char **names);
+
+/* The name of this machine, up to the first dot. */
+void hostspec_own_name(char *name, size_t size);
+
 /* Whether name may be that of a host: 1 .. 63 letters, digits or ._-@, not - or . first. */
 bool hostspec_name_ok(const char *name);
 

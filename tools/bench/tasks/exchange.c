@@ -39,18 +39,9 @@ struct share {
 /* Without a topology of the network: one switch, so that RS_NL has links to keep free. */
 static int make_topology(struct field *f)
 {
-    const char *given = f->party->plan.exchange.topology;
-    size_t room = strlen(given) + (size_t)f->ranks * 40 + 16;
-    char *text = malloc(room), rate[24] = "";
-    if (!text)
-        return party_fail(f->party, "the topology", "memory is exhausted");
-    if (f->party->plan.exchange.rate_bps > 0)
-        snprintf(rate, sizeof rate, "%lld", (long long)f->party->plan.exchange.rate_bps);
-    size_t used = (size_t)snprintf(text, room, "%s", *given ? given : "switch s\n");
-    for (int i = 0; !*given && i < f->ranks; i++)
-        used += (size_t)snprintf(text + used, room - used, "host n%d s %s\n", i, rate);
-    int error = covey_topology_parse(text, used, "the topology", &f->topology);
-    free(text);
+    const struct bench_exchange *exchange = &f->party->plan.exchange;
+    int error =
+        exchange_topology(exchange->topology, f->ranks, (double)exchange->rate_bps, &f->topology);
     return error ? party_fail_vm(f->party, "the topology", error) : 0;
 }
 
