@@ -102,7 +102,7 @@ static bool line_left(char *line, const struct files *files, uint64_t *left)
     return tightest(directory, (size_t)root, files, left);
 }
 
-static bool memory_left(const struct files *files, uint64_t *left)
+static bool group_left(const struct files *files, uint64_t *left)
 {
     FILE *in = fopen("/proc/self/cgroup", "re");
     char *line = NULL;
@@ -123,12 +123,12 @@ static bool memory_left(const struct files *files, uint64_t *left)
 
 bool cgroup_memory_left(uint64_t *bytes)
 {
-    return memory_left(memory, bytes);
+    return group_left(memory, bytes);
 }
 
 bool cgroup_pids_left(uint64_t *count)
 {
-    return memory_left(pids, count);
+    return group_left(pids, count);
 }
 
 /* ---- processors ---- */

@@ -194,7 +194,7 @@ static bool invitation_print(const struct launch *l, char line[BOOTSTRAP_LINE_MA
     return size > 0;
 }
 
-static void say_progress(struct launch *l, const char *text)
+static void say_to_launcher(struct launch *l, const char *text)
 {
     if (!dialogue_say(l->dialogue, text, strlen(text)))
         launch_fail(l, COVEY_ENOMEM, "the daemon's memory is exhausted");
@@ -205,7 +205,7 @@ static void invite(struct launch *l)
     char line[BOOTSTRAP_LINE_MAX];
     l->state = LAUNCH_RUNNING;
     if (invitation_print(l, line))
-        say_progress(l, line);
+        say_to_launcher(l, line);
     else
         launch_fail(l, COVEY_EADDHOST, "the invitation is too long");
     sodium_memzero(line, sizeof line);
@@ -223,7 +223,7 @@ static bool on_ready(struct launch *l, const char *line)
     l->state = LAUNCH_LOOKING;
     l->complaint = (struct complaint){0}; /* what was said so far was a greeting */
     if (launcher_script(l->daemon->self.program, l->daemon->options, &l->spec, script))
-        say_progress(l, script);
+        say_to_launcher(l, script);
     else
         launch_fail(l, COVEY_EINVAL, "the command line is too long");
     return true;
@@ -407,7 +407,7 @@ static void launch_call(struct launch *l)
     close(ends[0]);
     close(ends[1]);
     if (l->state == LAUNCH_CALLING)
-        say_progress(l, EMPTY_LINES);
+        say_to_launcher(l, EMPTY_LINES);
     else if (l->state == LAUNCH_RUNNING)
         invite(l);
 }

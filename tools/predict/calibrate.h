@@ -30,6 +30,9 @@ const char *calibrate_host(const struct calibrate *calibrate, int at);
  * what messages and computations do to each other. After calibrate_speeds(); an exit status. */
 int calibrate_routes(struct calibrate *calibrate);
 
+/* The route after that one of which a calibration has a place for figures; 0: there are no more. */
+int calibrate_next_route(int route);
+
 /* The times of T_mult + T_add, T_oper and the rest on each host, and how many tasks it runs at
  * once. Returns an exit status. */
 int calibrate_speeds(struct calibrate *calibrate);

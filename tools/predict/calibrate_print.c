@@ -19,7 +19,7 @@ static int print_routes(const struct covey_calibration *c)
                                     ">OFF BY AT MOST", ">CPU NS",   ">BUSY NS", ">ALL: CPU NS",
                                     ">BUSY NS",        NULL};
     struct table *table = table_create(headings);
-    for (int i = COVEY_ROUTE_AUTO + 1; covey_route_reach(i) != 0; i++) {
+    for (int i = 0; (i = calibrate_next_route(i)) != 0;) {
         const struct covey_calibration_route *route = &c->routes[i];
         const struct covey_load *load = &route->load;
         if (!route->known)
@@ -94,7 +94,7 @@ int calibrate_print_json(const struct covey_calibration *c, const char *path)
                              c->hosts[i].merge_s, "iteration_s", c->hosts[i].iteration_s));
     }
     json_t *routes = json_object();
-    for (int i = COVEY_ROUTE_AUTO + 1; covey_route_reach(i) != 0; i++) {
+    for (int i = 0; (i = calibrate_next_route(i)) != 0;) {
         const struct covey_calibration_route *route = &c->routes[i];
         if (route->known) {
             const struct covey_load *load = &route->load;

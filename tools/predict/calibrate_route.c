@@ -174,14 +174,19 @@ static int measure_peers(struct calibrate *c, int route)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
+int calibrate_next_route(int route)
+{
+    const struct covey_calibration *c = NULL;
+    int places = sizeof c->routes / sizeof *c->routes;
+    return route + 1 < places && covey_route_reach(route + 1) != 0 ? route + 1 : 0;
+}
+
 int calibrate_routes(struct calibrate *c)
 {
     int status = TOOL_OK;
-    for (int route = COVEY_ROUTE_AUTO + 1; status == TOOL_OK; route++) {
+    for (int route = 0; status == TOOL_OK && (route = calibrate_next_route(route)) != 0;) {
         int reach = covey_route_reach(route);
         bool outside = reach & COVEY_REACH_OUTSIDE;
-        if (reach == 0)
-            break;
         if (outside && c->route != COVEY_ROUTE_AUTO && c->route != route)
             continue;
         if (outside && c->name_count > 1) {

@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "tools/bench/exchange_pattern.h"
+#include "tools/predict/calibrate.h"
 #include "tools/predict/predict.h"
 
 #define WIRE_SHARE (1448.0 / 1538.0) /* of TCP in full Ethernet frames */
@@ -21,10 +22,10 @@
 const struct covey_line *predict_line(const struct predict *p)
 {
     const struct covey_line *best = NULL;
-    for (int i = COVEY_ROUTE_AUTO + 1, reach; (reach = covey_route_reach(i)) != 0; i++) {
+    for (int i = 0; (i = calibrate_next_route(i)) != 0;) {
         const struct covey_calibration_route *route = &p->calibration->routes[i];
         bool asked = p->problem.route == COVEY_ROUTE_AUTO || p->problem.route == i;
-        if (reach & COVEY_REACH_OUTSIDE && route->known && asked &&
+        if (covey_route_reach(i) & COVEY_REACH_OUTSIDE && route->known && asked &&
             (!best || route->line.beta_s < best->beta_s))
             best = &route->line;
     }
