@@ -139,28 +139,28 @@ void raft_on_append_reply(struct raft *r, const struct raft_message *m)
     if (r->role != RAFT_LEADER || peer == NULL)
         return;
     peer->heard_us = r->now_us;
-    if (m->flags & RAFT_YES) {
-        uint64_t index = m->index;
-        if (index <= raft_log_last(&r->log)) {
-            /* nobody can have that */
-            peer->probing = false;
-            peer->pause_us = 0;
-            if (index > peer->match) {
-                peer->match = index;
-                peer->progress_us = r->now_us;
-            }
-            if (peer->next <= peer->match)
-                peer->next = peer->match + 1;
-            raft_watch_learner(r, peer);
-            raft_advance_commit(r);
-        }
-    } else if (m->index >= peer->match && m->index + 1 <= peer->next) {
+    if (!(m->flags & RAFT_YES)) {
         /* What was acknowledged stays so (figure 2: matchIndex only grows); a late refusal costs a
          * probe. */
+        if (m->index < peer->match || m->index + 1 > peer->next)
+            return;
         peer->next = m->index + 1;
         peer->probing = true;
         peer->pause_us = 0;
+        return;
     }
+    if (m->index > raft_log_last(&r->log))
+        return; /* nobody can have that */
+    peer->probing = false;
+    peer->pause_us = 0;
+    if (m->index > peer->match) {
+        peer->match = m->index;
+        peer->progress_us = r->now_us;
+    }
+    if (peer->next <= peer->match)
+        peer->next = peer->match + 1;
+    raft_watch_learner(r, peer);
+    raft_advance_commit(r);
 }
 
 /* ---- follower ---- */

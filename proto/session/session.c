@@ -189,11 +189,9 @@ static void deliver_frames(struct session *s, uint64_t now_us)
     while (!s->closed &&
            (found = inbox_next(&s->inbox, s->window, &frame, &payload, &reason)) != 0) {
         if (found < 0) {
-            if (!s->closed) {
-                session_log(s, "closed the stream of host %u: %s", s->peer, reason);
-                s->closed = true;
-                s->endpoint->counters.refused_payload++;
-            }
+            session_log(s, "closed the stream of host %u: %s", s->peer, reason);
+            s->closed = true;
+            s->endpoint->counters.refused_payload++;
             return;
         }
         s->held =

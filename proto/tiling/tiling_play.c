@@ -73,6 +73,21 @@ static bool has_tile(const struct tiling_play *p, int task, int64_t layer)
     return layer >= c->first / p->height && layer * p->height < c->end;
 }
 
+/* A sender waits until it is told that its face was received. */
+static void block(const struct tiling_play *p, struct tiling_player *me, const int32_t *place)
+{
+    for (int i = 0; i < p->grid->dims; i++) {
+        if (!receives(p, place, i))
+            continue;
+        struct tiling_player *sender = (struct tiling_player *)behind(p, place, i);
+        const struct tiling_play_face *f = &p->face[i];
+        me->now_s =
+            later(me->now_s, sender->now_s + f->start_s + f->alpha_s + f->wire_s + f->store_s);
+        sender->now_s = me->now_s + f->alpha_s;
+    }
+    me->now_s += p->comp_s;
+}
+
 static void play_layer(const struct tiling_play *p, int64_t layer, bool overlapped)
 {
     int32_t place[TILING_DIMS_MAX] = {0};
@@ -83,19 +98,8 @@ static void play_layer(const struct tiling_play *p, int64_t layer, bool overlapp
             continue;
         if (overlapped)
             overlap(p, me, place, layer);
-        else {
-            /* A sender waits until it is told that its face was received. */
-            for (int i = 0; i < p->grid->dims; i++) {
-                if (!receives(p, place, i))
-                    continue;
-                struct tiling_player *sender = (struct tiling_player *)behind(p, place, i);
-                const struct tiling_play_face *f = &p->face[i];
-                me->now_s = later(me->now_s,
-                                  sender->now_s + f->start_s + f->alpha_s + f->wire_s + f->store_s);
-                sender->now_s = me->now_s + f->alpha_s;
-            }
-            me->now_s += p->comp_s;
-        }
+        else
+            block(p, me, place);
     } while (next_place(p->grid, place));
 }
 
