@@ -18,7 +18,6 @@
 #include "lib/member/watch.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
-#include "proto/wire/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,9 +140,14 @@ static void partial_add(struct covey *vm, struct covey_req *req)
     *end = req;
 }
 
+/* If it is among them. */
 static void partial_remove(struct covey *vm, const struct covey_req *req)
 {
-    UNLINK(vm->inbox.partial, req, receive.partial_next);
+    struct covey_req **at = &vm->inbox.partial;
+    while (*at != NULL && *at != req)
+        at = &(*at)->receive.partial_next;
+    if (*at != NULL)
+        *at = req->receive.partial_next;
 }
 
 /* Not before a later message of its sender, if that has its receive already. */

@@ -2,7 +2,7 @@
  * list.h - linked lists whose first element a pointer names, and some the last; `next` and
  * `previous` are the fields by which elements of that list name their neighbours.
  *
- *   UNLINK()       takes an element out of a singly linked list, if it is in it
+ *   UNLINK()       takes an element out of a singly linked list, in which it must be
  *   LINK_LAST()    adds one at the end of a singly linked list that knows its last
  *   LINK_AFTER()   adds one to a doubly linked list, which knows its last, behind `before`, or as
  *                  the first where that is NULL
@@ -11,15 +11,17 @@
 #ifndef COVEY_PROTO_LIST_H
 #define COVEY_PROTO_LIST_H
 
+#include <assert.h>
 #include <stddef.h>
 
 #define UNLINK(first, element, next)                                                               \
     do {                                                                                           \
         __typeof__(first) *unlink_at = &(first);                                                   \
-        while (*unlink_at != NULL && *unlink_at != (element))                                      \
+        while (*unlink_at != (element)) {                                                          \
+            assert(*unlink_at != NULL);                                                            \
             unlink_at = &(*unlink_at)->next;                                                       \
-        if (*unlink_at != NULL)                                                                    \
-            *unlink_at = (*unlink_at)->next;                                                       \
+        }                                                                                          \
+        *unlink_at = (*unlink_at)->next;                                                           \
     } while (0)
 
 #define LINK_LAST(first, last, element, next)                                                      \
