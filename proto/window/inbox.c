@@ -5,6 +5,8 @@
  */
 #include "proto/window/inbox.h"
 
+#include <assert.h>
+
 _Static_assert(FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX <= WINDOW_VIEW_BYTES,
                "a frame can be seen as a whole");
 
@@ -13,6 +15,7 @@ int inbox_next(struct inbox *in, struct window *w, struct frame *frame, const ui
 {
     const uint8_t *bytes;
 
+    assert(in->given <= window_unread(w));
     window_consume(w, in->given);
     in->given = in->missing = 0;
     if (!window_view(w, FRAME_HEADER_BYTES, &bytes))

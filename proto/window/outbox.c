@@ -43,6 +43,7 @@ static struct outbox_chunk *chunk_add(struct outbox *o, size_t capacity, uint8_t
 
 static void chunk_fill(struct outbox *o, struct outbox_chunk *chunk, size_t size)
 {
+    assert(size <= chunk->capacity - chunk->end);
     chunk->end += size;
     o->bytes += size;
     if (o->waiting == NULL)
@@ -94,6 +95,7 @@ void outbox_pump(struct outbox *o, struct window *w)
 {
     uint64_t acknowledged = o->lent - window_unacknowledged(w);
 
+    assert(window_unacknowledged(w) <= o->lent);
     while (o->head != NULL && o->head != o->waiting && o->head->acknowledged_at <= acknowledged)
         drop_head(o);
     for (struct outbox_chunk *chunk; (chunk = o->waiting) != NULL; o->waiting = chunk->next) {
@@ -102,6 +104,7 @@ void outbox_pump(struct outbox *o, struct window *w)
 
         chunk->lent += taken;
         chunk->acknowledged_at = o->lent += taken;
+        assert(o->bytes >= taken);
         o->bytes -= taken;
         if (taken < size)
             return;

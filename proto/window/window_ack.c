@@ -6,6 +6,8 @@
  */
 #include "proto/window/window_internal.h"
 
+#include <assert.h>
+
 #define ACK_PACKETS 10
 #define ACK_BYTES (256u * 1024)
 #define ACK_RANGES_KEPT (2 * WIRE_RANGES_MAX)
@@ -43,7 +45,9 @@ void acker_on_packet(struct window *w, uint64_t number, size_t size, const struc
     bool in_order = number == seen_end(a);
     if (number >= seen_end(a))
         a->largest_us = now_us;
-    ranges_add(&a->seen, number, number + 1);
+    assert(number >= a->floor && a->seen.count <= ACK_RANGES_KEPT);
+    bool added = ranges_add(&a->seen, number, number + 1); /* there is room for one more */
+    assert(added);
     if (a->seen.count > ACK_RANGES_KEPT)
         forget_below(a, a->seen.at[0].end);
     if (!p->stream && !p->limit && !p->ping)

@@ -5,6 +5,7 @@
 #include "proto/window/window_loans.h"
 #include "proto/wire/grow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ void loans_free(struct loans *l)
 bool loans_add(struct loans *l, const uint8_t *bytes, uint64_t begin, size_t size)
 {
     struct loan *last = l->count > 0 ? &l->at[l->count - 1] : NULL;
+    assert(last == NULL || last->end <= begin);
     if (last != NULL && last->end == begin && last->bytes + (last->end - last->begin) == bytes) {
         last->end += size;
         return true;

@@ -11,6 +11,8 @@
  */
 #include "proto/window/window_internal.h"
 
+#include <assert.h>
+
 #define LOSS_PACKETS 3 /* kPacketThreshold */
 #define LOSS_PACKETS_MAX 128
 #define LOSS_PATIENCE 1 /* kTimeThreshold: 9/8 */
@@ -46,6 +48,7 @@ static void on_spurious(struct window *w, uint64_t position, const struct sent *
 {
     struct loss *l = &w->loss;
     uint64_t apart = w->send.largest_acked - position;
+    assert(position < w->send.scan && w->send.scan <= w->send.largest_acked);
     w->stats.packets_spurious++;
     if (s->flags & SENT_MTU_PROBE)
         return;
@@ -62,6 +65,7 @@ static void ack_record(struct window *w, uint64_t position, struct tally *t, uin
     if (s->state == SENT_LOST) {
         on_spurious(w, position, s);
     } else if (!(s->flags & SENT_MTU_PROBE)) {
+        assert(s->state == SENT_IN_FLIGHT && w->send.flight_bytes >= s->size);
         w->send.flight_bytes -= s->size;
         t->bytes += s->size;
     }
@@ -104,12 +108,14 @@ static void ack_range(struct window *w, const struct range *range, struct tally 
 static void lose_record(struct window *w, uint64_t position, uint64_t now_us)
 {
     struct sent *s = sent_at(&w->send.sent, position);
+    assert(s->state == SENT_IN_FLIGHT);
     s->state = SENT_LOST;
     if (s->flags & SENT_MTU_PROBE) {
         mtu_probe_lost(&w->mtu, s->size, now_us);
         return;
     }
     w->stats.packets_lost++;
+    assert(w->send.flight_bytes >= s->size);
     w->send.flight_bytes -= s->size;
     if (s->flags & SENT_LIMIT)
         w->receive.limit_due = true;
@@ -166,6 +172,7 @@ static void retire(struct window *w, uint64_t now_us)
 {
     struct sender *s = &w->send;
     uint64_t keep_us = 2 * probe_us(w, 0);
+    assert(s->sent.first <= s->scan && s->scan <= s->sent.next);
     while (s->sent.first < s->scan) {
         const struct sent *record = sent_at(&s->sent, s->sent.first);
         bool recent = now_us - record->sent_us < keep_us;
@@ -183,6 +190,7 @@ static void make_room(struct window *w, uint64_t now_us)
     retire(w, now_us);
     if (s->sent.next - s->sent.first < SENT_RECORDS_MAX)
         return;
+    assert(s->sent.first == s->scan);
     if (sent_at(&s->sent, s->scan)->state == SENT_IN_FLIGHT)
         lose_record(w, s->scan, now_us);
     s->scan++;
@@ -220,6 +228,7 @@ void loss_on_ack(struct window *w, const struct wire_packet *p, uint64_t now_us)
         rtt_sample(&w->rtt, now_us - last->sent_us, p->ack_delay_us);
     w->loss.probes = 0;
     w->loss.probes_due = 0;
+    assert(t.position < s->sent.next);
     if (t.position >= s->largest_acked)
         s->largest_acked = t.position + 1;
     detect(w, now_us);

@@ -5,6 +5,8 @@
  */
 #include "proto/window/window_mtu.h"
 
+#include <assert.h>
+
 #define MTU_TRIES 3
 #define MTU_STEP_BYTES 32
 #define MTU_BULK_BYTES (16u * 1024)
@@ -30,6 +32,7 @@ void mtu_init(struct mtu *m, size_t floor, size_t ceiling)
 
 static void mtu_narrowed(struct mtu *m, uint64_t now_us)
 {
+    assert(m->floor <= m->size && m->size <= m->high && m->high <= m->ceiling);
     m->failures = 0;
     if (m->high - m->size >= MTU_STEP_BYTES)
         return;

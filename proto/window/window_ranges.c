@@ -2,6 +2,7 @@
 #include "proto/window/window_ranges.h"
 #include "proto/wire/grow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static void move_from(struct ranges *r, size_t to, size_t from)
 /* Replaces the ranges first .. last-1 by one that spans them and begin .. end-1. */
 static void merge(struct ranges *r, size_t first, size_t last, uint64_t begin, uint64_t end)
 {
+    assert(first < last && last <= r->count);
     struct range *low = &r->at[first];
     uint64_t high_end = r->at[last - 1].end;
     low->begin = begin < low->begin ? begin : low->begin;
@@ -59,6 +61,7 @@ static void merge(struct ranges *r, size_t first, size_t last, uint64_t begin, u
 
 static void insert(struct ranges *r, size_t i, uint64_t begin, uint64_t end)
 {
+    assert(i <= r->count && r->count < r->capacity && begin < end);
     if (i < r->count)
         move_from(r, i + 1, i);
     r->at[i] = (struct range){begin, end};
@@ -86,8 +89,9 @@ bool ranges_add(struct ranges *r, uint64_t begin, uint64_t end)
 
 void ranges_cover(struct ranges *r, uint64_t begin, uint64_t end)
 {
-    if (ranges_add(r, begin, end) || r->count == 0)
+    if (ranges_add(r, begin, end))
         return;
+    assert(r->count > 0);
     size_t next = ranges_find(r, begin);
     if (next < r->count)
         merge(r, next, next + 1, begin, end);

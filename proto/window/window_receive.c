@@ -45,6 +45,7 @@ static void limit_update(struct window *w)
 {
     struct receiver *r = &w->receive;
     uint64_t buffer = w->config.receive_buffer_bytes;
+    assert(r->consumed <= r->next && r->next <= r->highest && r->highest <= r->granted);
     uint64_t grant = r->granted < buffer ? r->granted : buffer;
     bool used = r->granted - r->highest <= grant - grant / 4;
     if (used && limit_possible(w) >= r->granted + buffer / 8)
@@ -81,8 +82,10 @@ void receiver_on_stream(struct window *w, const struct wire_packet *p)
             r->next = r->early.at[0].end;
             ranges_remove_below(&r->early, r->next);
         }
-    } else
-        ranges_add(&r->early, begin, end);
+    } else {
+        bool added = ranges_add(&r->early, begin, end); /* receiver_reserve() made room */
+        assert(added);
+    }
     limit_update(w);
 }
 

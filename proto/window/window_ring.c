@@ -5,6 +5,7 @@
  */
 #include "proto/window/window_ring.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,7 @@ void window_ring_free(struct window_ring *r)
 bool window_ring_reserve(struct window_ring *r, uint64_t begin, uint64_t used, uint64_t end)
 {
     struct window_ring grown = {.capacity = r->capacity == 0 ? RING_CAPACITY_MIN : r->capacity};
+    assert(begin <= used && used <= end);
     if (end - begin <= r->capacity)
         return true;
     while (grown.capacity < end - begin)
@@ -57,6 +59,7 @@ bool window_ring_reserve(struct window_ring *r, uint64_t begin, uint64_t used, u
 
 void window_ring_put(struct window_ring *r, uint64_t offset, const void *bytes, size_t size)
 {
+    assert(size <= r->capacity);
     size_t at = window_ring_index(r, offset);
     size_t run = smaller(size, r->capacity - at);
     memcpy(r->bytes + at, bytes, run);
@@ -67,6 +70,7 @@ void window_ring_put(struct window_ring *r, uint64_t offset, const void *bytes, 
 size_t window_ring_run(const struct window_ring *r, uint64_t offset, size_t size,
                        const uint8_t **bytes)
 {
+    assert(r->capacity > 0);
     size_t at = window_ring_index(r, offset);
     *bytes = r->bytes + at;
     return smaller(size, r->capacity - at);
@@ -74,6 +78,7 @@ size_t window_ring_run(const struct window_ring *r, uint64_t offset, size_t size
 
 size_t window_ring_view(struct window_ring *r, uint64_t begin, uint64_t end, const uint8_t **bytes)
 {
+    assert(begin <= end && end - begin <= r->capacity);
     size_t size = (size_t)(end - begin);
     if (size == 0)
         return 0;
@@ -84,6 +89,7 @@ size_t window_ring_view(struct window_ring *r, uint64_t begin, uint64_t end, con
     /* The ring's first bytes, offsets turn .. end-1, are repeated behind its end. */
     uint64_t turn = begin + run, from = r->mirrored_end > turn ? r->mirrored_end : turn;
     end = begin + size;
+    assert(end <= turn || end - turn <= window_ring_spare(r->capacity));
     if (from < end) {
         memcpy(r->bytes + r->capacity + (from - turn), r->bytes + (from - turn),
                (size_t)(end - from));

@@ -54,6 +54,7 @@ static size_t room_make(struct window *w, size_t size, bool in_ring)
 {
     struct sender *s = &w->send;
     size_t room = window_writable(w);
+    assert(s->base <= s->next && s->next <= s->end && s->next <= s->limit);
     if (size > room)
         size = room;
     if (in_ring && !window_ring_reserve(&s->ring, s->base, s->end, s->end + size))
@@ -67,6 +68,7 @@ size_t window_write(struct window *w, const void *bytes, size_t size)
     size = room_make(w, size, true);
     if (size == 0)
         return 0;
+    assert(size <= s->ring.capacity - (s->end - s->base));
     window_ring_put(&s->ring, s->end, bytes, size);
     s->end += size;
     return size;
@@ -123,10 +125,12 @@ void sender_acked(struct sender *s, uint64_t offset, size_t length)
     if (s->lost.count != 0)
         ranges_remove(&s->lost, offset, end);
     if (offset <= s->base) {
+        assert(end <= s->end);
         s->base = end;
         ranges_remove_below(&s->acked, end);
         if (s->acked.count != 0 && s->acked.at[0].begin == end) {
             s->base = s->acked.at[0].end;
+            assert(s->base <= s->end);
             ranges_remove_below(&s->acked, s->base);
         }
         ranges_remove_below(&s->lost, s->base);
@@ -137,6 +141,7 @@ void sender_acked(struct sender *s, uint64_t offset, size_t length)
 void sender_lost(struct sender *s, uint64_t offset, size_t length)
 {
     uint64_t end = offset + length;
+    assert(end <= s->next);
     if (offset < s->base)
         offset = s->base;
     if (offset >= end)
@@ -289,6 +294,8 @@ static void put_bytes(const struct sender *s, struct packet *p, uint64_t begin, 
 static void put_stream(struct window *w, struct packet *p, struct range r)
 {
     struct sender *s = &w->send;
+    assert(s->base <= r.begin && r.begin < r.end && r.end <= s->end);
+    assert(cursor_left(&p->c) > WIRE_STREAM_BYTES);
     size_t most = cursor_left(&p->c) - WIRE_STREAM_BYTES;
     uint64_t length = r.end - r.begin < most ? r.end - r.begin : most;
     r.end = r.begin + length;
@@ -302,6 +309,7 @@ static void put_stream(struct window *w, struct packet *p, struct range r)
         w->stats.bytes_sent += length;
     if (r.end > s->next)
         s->next = r.end;
+    assert(s->next <= s->limit);
 }
 
 /* The bytes of a probe: what would be sent anyway, or the oldest that are in flight. */
@@ -342,6 +350,7 @@ static void record_sent(struct window *w, const struct sent *record)
 static void build_probe(struct window *w, struct packet *p)
 {
     struct range r;
+    assert(w->loss.probes_due > 0);
     wire_put_ping(&p->c);
     if (probe_range(&w->send, &r))
         put_stream(w, p, r);
@@ -400,8 +409,11 @@ static size_t build_next(struct window *w, struct packet *p, uint8_t *payload, s
     if (choice == SEND_NOTHING)
         return 0;
     size_t room = room_for(w, choice, now_us);
+    if (room == 0)
+        return 0; /* what was lost to make room for its record says that no path probe is wanted */
     p->c = cursor_writer(payload, room < capacity ? room : capacity);
     build(w, choice, p);
+    assert(cursor_ok(&p->c));
     p->record.size = (uint32_t)(p->c.at - payload);
     if (p->apart != NULL)
         p->record.size += (uint32_t)p->apart->size;

@@ -1,6 +1,7 @@
 /* window_sent.c - see window_sent.h. */
 #include "proto/window/window_sent.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define SENT_CAPACITY_MIN 64
@@ -32,6 +33,8 @@ bool sent_reserve(struct sent_ring *r)
 
 void sent_push(struct sent_ring *r, const struct sent *record)
 {
+    assert(r->next - r->first < r->capacity);
+    assert(r->next == r->first || sent_at(r, r->next - 1)->number < record->number);
     *sent_at(r, r->next++) = *record;
 }
 
