@@ -13,6 +13,7 @@
 #include "proto/bag/bag.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct bag *bag_create(const struct bag_params *params)
 
 static void item_free(struct bag *bag, struct bag_item *item)
 {
+    assert(bag->item_count > 0 && bag->bytes >= item->size);
     bag->bytes -= item->size;
     bag->item_count--;
     free(item->bytes);
@@ -77,6 +79,7 @@ void bag_destroy(struct bag *bag)
 
 static struct bag_item **slot(const struct bag *bag, uint64_t number)
 {
+    assert(bag->capacity > 0);
     return &bag->ring[number & (bag->capacity - 1)];
 }
 
@@ -122,6 +125,7 @@ static void results_remove(struct bag_results *list, struct bag_item *item)
 {
     UNLINK_BOTH(list->first, list->last, item, next, previous);
     item->next = item->previous = NULL;
+    assert(list->count > 0 && list->bytes >= item->size);
     list->count--;
     list->bytes -= item->size;
 }
@@ -177,8 +181,10 @@ static enum bag_verdict member_remove(struct bag *bag, const struct bag_record *
     if (member == NULL || member->served.leases != NULL)
         return BAG_NONSENSE;
     *at = member->next;
+    assert(bag->member_count > 0 && member->served.held == 0);
     bag->member_count--;
     results_give_back(bag, member);
+    assert(!member->served.draining || bag->draining > 0);
     if (member->served.draining)
         bag->draining--;
     bag_parcel_fini(&member->served.items);
@@ -249,13 +255,14 @@ static enum bag_verdict item_put(struct bag *bag, const struct bag_record *r)
     if (bag->closed || r->number < bag->next)
         return BAG_NONSENSE;
     if (bag->base == bag->next)
-        bag->base = r->number; /* nothing is left of those before */
+        bag->base = bag->next = r->number; /* nothing is left of those before */
     if (!ring_reserve(bag, r->number))
         return BAG_NOMEM;
     enum bag_verdict verdict = item_make(bag, r);
     if (verdict != BAG_OK)
         return verdict;
     bag->next = r->number + 1;
+    assert(bag->base < bag->next && bag->next - bag->base <= bag->capacity);
     bag->counters.put++;
     bag->ready_count++;
     bag->open_cost += bag_cost(r->size);
@@ -264,6 +271,8 @@ static enum bag_verdict item_put(struct bag *bag, const struct bag_record *r)
 
 static void item_end(struct bag *bag, struct bag_item *item, uint8_t state)
 {
+    assert(item->leases == NULL && item->copies == 0);
+    assert((item->state == BAG_IS_READY ? bag->ready_count : bag->leased_count) > 0);
     if (item->state == BAG_IS_READY)
         bag->ready_count--;
     else
@@ -285,6 +294,7 @@ static enum bag_verdict item_done(struct bag *bag, const struct bag_record *r)
     uint64_t cost = bag_cost(item->size);
     if (!bytes_set(bag, item, r))
         return BAG_NOMEM;
+    assert(bag->open_cost >= cost);
     bag->open_cost -= cost;
     item->worker = r->task;
     item_end(bag, item, BAG_IS_DONE);
@@ -297,6 +307,7 @@ static enum bag_verdict item_aside(struct bag *bag, const struct bag_record *r)
     struct bag_item *item = bag_find(bag, r->number);
     if (!is_open(item) || item->leases != NULL)
         return BAG_NONSENSE;
+    assert(bag->open_cost >= bag_cost(item->size));
     bag->open_cost -= bag_cost(item->size);
     item_end(bag, item, BAG_IS_ASIDE);
     bag->counters.set_aside++;
@@ -353,6 +364,7 @@ static enum bag_verdict result_taken(struct bag *bag, const struct bag_record *r
         return BAG_NONSENSE;
     for (; member->taken < r->number; member->taken++) {
         struct bag_item *item = member->given.first;
+        assert(item != NULL && item->given);
         results_remove(&member->given, item);
         *slot(bag, item->number) = NULL;
         item_free(bag, item);
@@ -365,6 +377,7 @@ static enum bag_verdict result_taken(struct bag *bag, const struct bag_record *r
 
 bool bag_complete(const struct bag *bag)
 {
+    assert(bag->ready_count + bag->leased_count + bag->results.count <= bag->item_count);
     return bag->closed && bag->ready_count + bag->leased_count == 0;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "proto/bag/bag_held.h"
 
+#include <assert.h>
+
 #define GIVEN_BYTES_MAX ((size_t)8 << 20) /* results that lie with one member, beyond one */
 
 void bag_answer_refuse(const struct bag_holder *h, uint32_t task, uint32_t handle, int32_t error)
@@ -116,6 +118,7 @@ static void answer_send(struct bag_holder *h, struct bag_member *m, uint8_t flag
                                  .error = m->served.error,
                                  .acked = m->served.acked,
                                  .first = first};
+    assert(m->served.items.used >= BAG_ANSWER_BYTES);
     struct cursor c = cursor_writer(m->served.items.bytes, BAG_ANSWER_BYTES);
     bag_answer_put(&c, &a);
     h->owner.answer(h->owner.context, m->task, m->served.items.bytes, m->served.items.used);

@@ -5,6 +5,8 @@
  */
 #include "proto/bag/bag_held.h"
 
+#include <assert.h>
+
 #define PROPOSE_AGAIN_US 300000u
 
 /* ---- the log ---- */
@@ -27,6 +29,7 @@ enum bag_verdict bag_backup_change(struct bag_holder *h, const struct bag_record
 static void head_write(const struct bag_holder *h, struct bag_parcel *p, uint8_t flags,
                        uint64_t position)
 {
+    assert(p->used >= BAG_LOG_BYTES && !p->failed);
     struct cursor c = cursor_writer(p->bytes, BAG_LOG_BYTES);
     bag_log_put(&c, &(struct bag_log){
                         .bag = h->id, .epoch = h->term, .flags = flags, .position = position});
@@ -56,6 +59,7 @@ static void backup_begin(struct bag_holder *h, struct bag_backup *b)
 void bag_backup_send(struct bag_holder *h)
 {
     bool whole = h->log.used > 0 && !h->log.failed;
+    assert(h->sent <= h->position);
     if (whole)
         head_write(h, &h->log, 0, h->sent);
     for (size_t i = 0; i < h->backup_count; i++) {
@@ -111,6 +115,7 @@ static struct bag_backup *backup_find(const struct bag_holder *h, uint32_t host)
 
 static void backup_drop(struct bag_holder *h, struct bag_backup *b)
 {
+    assert(h->backup_count > 0 && b < h->backups + h->backup_count);
     *b = h->backups[--h->backup_count];
     if (h->backup_count == 0)
         h->log.used = 0;

@@ -7,6 +7,7 @@
 #include "proto/bag/bag.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define MEAN_SHARE 8 /* of a new time in the mean of late */
@@ -54,10 +55,13 @@ static struct bag_item *suspect_next(struct bag *bag)
 static void lease_end(struct bag *bag, struct bag_lease *lease)
 {
     UNLINK(lease->item->leases, lease, of_item);
+    assert(lease->item->copies > 0);
     lease->item->copies--;
     UNLINK_BOTH(bag->oldest, bag->newest, lease, next, previous);
     struct bag_member *m = lease->member;
     UNLINK_BOTH(m->served.leases, m->served.youngest, lease, later, earlier);
+    assert(m->served.held > 0 && m->served.held_bytes >= lease->item->size);
+    assert(m->served.held_cost >= bag_cost(lease->item->size));
     m->served.held--;
     m->served.held_bytes -= lease->item->size;
     m->served.held_cost -= bag_cost(lease->item->size);
@@ -69,6 +73,7 @@ static void lease_end(struct bag *bag, struct bag_lease *lease)
 static void link_all(struct bag *bag, struct bag_lease *lease)
 {
     struct bag_member *m = lease->member;
+    assert(lease->item->copies < BAG_COPIES_MAX);
     lease->of_item = lease->item->leases;
     lease->item->leases = lease;
     lease->item->copies++;
@@ -86,7 +91,9 @@ static bool lease_add(struct bag *bag, struct bag_member *m, struct bag_item *it
         return false;
     *lease = (struct bag_lease){.item = item, .member = m, .since_us = now_us};
     link_all(bag, lease);
+    assert(item->state == BAG_IS_READY || item->state == BAG_IS_LEASED);
     if (item->state == BAG_IS_READY) {
+        assert(bag->ready_count > 0);
         bag->ready_count--;
         bag->leased_count++;
         item->state = BAG_IS_LEASED;
@@ -108,6 +115,7 @@ static void make_ready(struct bag *bag, struct bag_item *item)
 {
     if (item->state != BAG_IS_LEASED || item->leases != NULL)
         return;
+    assert(bag->leased_count > 0);
     item->state = BAG_IS_READY;
     bag->leased_count--;
     bag->ready_count++;
@@ -142,6 +150,7 @@ static struct bag_item *take_suspect(struct bag *bag, struct bag_member *m, uint
         return NULL;
     }
     struct bag_item *item = lease_out(bag, m, suspect_next(bag), now_us);
+    assert(!m->served.draining || bag->draining > 0);
     if (m->served.draining)
         bag->draining--;
     m->served.draining = false;
@@ -194,6 +203,7 @@ static struct bag_item *take_copy(struct bag *bag, struct bag_member *m, uint64_
 struct bag_item *bag_take(struct bag *bag, struct bag_member *m, uint64_t now_us)
 {
     struct bag_item *item = NULL;
+    assert(bag->holds);
     bool full = m->served.held_bytes >= BAG_HELD_BYTES_MAX && m->served.held >= BAG_HELD_LEAST;
     if (m->served.held >= m->served.hold || m->served.alone || full)
         return NULL;

@@ -11,6 +11,8 @@
  */
 #include "proto/bag/bag.h"
 
+#include <assert.h>
+
 #define PACE_KEPT 0.875 /* of what was done before, with each item */
 
 uint64_t bag_cost(size_t size)
@@ -31,6 +33,7 @@ static unsigned class_of(const struct bag *bag, size_t size)
 bool bag_share_add(struct bag *bag, const struct bag_rank *rank, size_t size)
 {
     unsigned number = class_of(bag, size);
+    assert(number < BAG_CLASSES);
     if (number >= bag->queues.classes)
         bag->queues.classes = number + 1;
     return bag_queue_add(&bag->queues.ready[number], rank->priority, rank->number);
@@ -131,6 +134,7 @@ struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m)
     for (chosen = 0; chosen + 1 < count && !fits(bag, m, firsts[chosen], largest);)
         chosen++;
     bag_queue_take(&bag->queues.ready[class_of(bag, firsts[chosen]->size)], &rank);
+    assert(rank.number == firsts[chosen]->number);
     firsts[chosen]->queued = false;
     return firsts[chosen];
 }
