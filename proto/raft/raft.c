@@ -118,6 +118,7 @@ size_t raft_majority(const struct raft *r)
 
 uint64_t raft_quorum_value(uint64_t *values, size_t count)
 {
+    assert(count <= RAFT_MEMBERS_MAX);
     for (size_t i = 1; i < count; i++)
         for (size_t j = i; j > 0 && values[j] > values[j - 1]; j--) {
             uint64_t swapped = values[j];
@@ -132,6 +133,7 @@ uint64_t raft_quorum_value(uint64_t *values, size_t count)
 
 void raft_become_follower(struct raft *r, uint64_t term)
 {
+    assert(term >= r->term);
     if (r->role == RAFT_LEADER)
         raft_say(r, "raft: no longer leads, term %llu -> %llu", (unsigned long long)r->term,
                  (unsigned long long)term);
@@ -149,6 +151,7 @@ void raft_become_follower(struct raft *r, uint64_t term)
 
 void raft_follow(struct raft *r, const struct raft_id *leader)
 {
+    assert(r->role != RAFT_LEADER);
     if (r->role != RAFT_FOLLOWER)
         raft_become_follower(r, r->term);
     r->has_leader = true;
@@ -204,6 +207,7 @@ static message_handler *handler_of(uint8_t kind)
         [RAFT_READ_REPLY] = raft_on_read_reply,
     };
 
+    assert(kind < sizeof HANDLERS / sizeof HANDLERS[0] && HANDLERS[kind] != NULL);
     return HANDLERS[kind];
 }
 
@@ -252,6 +256,7 @@ int64_t raft_propose(struct raft *r, const uint8_t *bytes, size_t size, uint64_t
         return -EPERM;
     if (size > RAFT_COMMAND_BYTES_MAX)
         return -EMSGSIZE;
+    assert(r->applied_bytes <= r->log.bytes);
     if (r->log.bytes - r->applied_bytes + size > RAFT_PENDING_BYTES_MAX)
         return -ENOBUFS;
     if (!raft_append(r, RAFT_COMMAND, bytes, size))
@@ -288,12 +293,16 @@ uint64_t raft_step(struct raft *r, uint64_t now_us)
     while (r->applied < r->commit) {
         const struct raft_entry *entry = raft_log_entry(&r->log, r->applied + 1);
 
+        assert(entry != NULL);
         r->applied++;
         r->applied_bytes += sizeof *entry + entry->size;
         if (entry->kind == RAFT_COMMAND)
             r->owner.apply(r->owner.context, r->applied, entry->term, entry->bytes, entry->size);
     }
     raft_take_snapshot(r);
+    assert(r->log.base_index <= r->snapshot.index && r->snapshot.index <= r->applied);
+    assert(r->applied == r->commit && r->commit <= raft_log_last(&r->log));
+    assert(r->configuration_index <= raft_log_last(&r->log));
     raft_step_read(r);
     tell_leader(r);
     return earlier(earlier(raft_election_deadline(r), raft_replication_deadline(r)),

@@ -4,6 +4,8 @@
  */
 #include "proto/raft/raft_state.h"
 
+#include <assert.h>
+
 /* 3.4: randomized, so that split votes are rare. */
 void raft_arm_election(struct raft *r)
 {
@@ -50,6 +52,7 @@ static bool has_majority(const struct raft *r)
 /* 3.4; and 6.4: the no-op brings out what is committed of earlier terms */
 static void lead(struct raft *r)
 {
+    assert(r->role == RAFT_CANDIDATE && r->has_voted);
     r->role = RAFT_LEADER;
     r->has_leader = true;
     r->leader = r->config.self;
@@ -71,6 +74,7 @@ bool raft_may_stand(const struct raft *r)
 /* Figure 2, candidates: a new term, the own vote, requests to all. */
 void raft_campaign(struct raft *r, uint8_t flags)
 {
+    assert(r->role != RAFT_LEADER);
     r->term++;
     r->role = RAFT_CANDIDATE;
     r->has_leader = false;

@@ -19,6 +19,7 @@ static size_t cost_of(const struct raft_entry *entry)
 
 static void forget(struct raft_log *log, struct raft_entry *entry)
 {
+    assert(log->bytes >= cost_of(entry));
     log->bytes -= cost_of(entry);
     free((void *)entry->bytes);
 }

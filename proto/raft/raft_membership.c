@@ -13,6 +13,7 @@
  * questions (raft_read.c), the roll; and what is done is only what leaves a majority of those that
  * answered it. Else the change waits, until the owner does not want the dead any more.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ static struct raft_peer *new_peer(struct raft *r, const struct raft_id *id)
                 r->peers[i] = r->peers[--r->peer_count];
                 break;
             }
+    assert(r->peer_count < RAFT_PEERS_MAX);
     peer = &r->peers[r->peer_count++];
     *peer = (struct raft_peer){.id = *id};
     raft_begin_replication(r, peer);
@@ -74,6 +76,7 @@ void raft_adopt_entry(struct raft *r, uint64_t index)
     const struct raft_entry *entry = raft_log_entry(&r->log, index);
     struct raft_configuration conf;
 
+    assert(entry != NULL && entry->kind == RAFT_CONFIGURATION);
     if (raft_wire_get_configuration(entry->bytes, entry->size, &conf))
         raft_adopt(r, &conf, index);
 }
@@ -138,6 +141,7 @@ static void add_learner(struct raft *r, const struct raft_id *id)
 {
     struct raft_configuration conf = r->configuration;
 
+    assert(conf.count < RAFT_MEMBERS_MAX);
     conf.members[conf.count++] = (struct raft_member){*id, false};
     raft_say(r, "raft: host %u learns", id->host);
     commit_to(r, &conf);
@@ -147,6 +151,7 @@ static void promote(struct raft *r, uint8_t i)
 {
     struct raft_configuration conf = r->configuration;
 
+    assert(i < conf.count && !conf.members[i].voter);
     conf.members[i].voter = true;
     if (!would_answer(r, &conf))
         return;
@@ -159,6 +164,7 @@ static void remove_member(struct raft *r, uint8_t i)
     struct raft_configuration conf = r->configuration;
     uint32_t host = conf.members[i].id.host;
 
+    assert(i < conf.count);
     conf.count--;
     memmove(&conf.members[i], &conf.members[i + 1], (conf.count - i) * sizeof conf.members[0]);
     if (!would_answer(r, &conf))

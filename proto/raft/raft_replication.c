@@ -27,6 +27,7 @@ static void raft_advance_commit(struct raft *r)
     /* 3.6.2: entries of earlier terms are never committed by counting, only by one of this term */
     if (index > r->commit && raft_log_term(&r->log, index) == r->term)
         r->commit = index;
+    assert(r->commit <= raft_log_last(&r->log));
 }
 
 bool raft_append(struct raft *r, uint8_t kind, const uint8_t *bytes, size_t size)
@@ -78,6 +79,8 @@ static void send_append(struct raft *r, struct raft_peer *peer, uint32_t count)
     struct raft_message m = raft_message_to(r, RAFT_APPEND, &peer->id);
     struct cursor c = cursor_writer(r->out, sizeof r->out);
 
+    assert(peer->match < peer->next && peer->match <= raft_log_last(&r->log));
+    assert(peer->next > r->log.base_index && peer->next + count <= raft_log_last(&r->log) + 1);
     m.append.prev_index = peer->next - 1;
     m.append.prev_term = raft_log_term(&r->log, peer->next - 1);
     m.append.commit = r->commit;
@@ -241,6 +244,7 @@ void raft_on_append(struct raft *r, const struct raft_message *m)
     commit = a->commit < agreed ? a->commit : agreed;
     if (commit > r->commit)
         r->commit = commit;
+    assert(r->commit <= raft_log_last(&r->log));
     reply.flags = RAFT_YES;
     reply.index = agreed > r->commit ? agreed : r->commit;
     raft_send(r, &reply);

@@ -6,6 +6,7 @@
  * and entries are dropped until half of that is left, which serves followers that are only a little
  * behind. A snapshot travels in chunks, each sent when the one before it was answered.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ static void drop_applied(struct raft *r)
     while (index < r->snapshot.index && r->applied_bytes > r->config.log_bytes / 2) {
         const struct raft_entry *entry = raft_log_entry(&r->log, ++index);
 
+        assert(entry != NULL && r->applied_bytes >= sizeof *entry + entry->size);
         r->applied_bytes -= sizeof *entry + entry->size;
     }
     raft_log_drop(&r->log, index);
@@ -99,6 +101,7 @@ void raft_send_chunk(struct raft *r, struct raft_peer *peer)
         peer->chunk_index = s->index;
         peer->chunk_offset = 0;
     }
+    assert(peer->next <= s->index);
     left = s->size - peer->chunk_offset;
     m.chunk = (struct raft_chunk){.index = s->index,
                                   .last_term = s->term,
@@ -163,6 +166,7 @@ static void install(struct raft *r)
      * other is replaced as a whole. */
     uint64_t index = r->incoming.index;
 
+    assert(index > r->commit && r->role != RAFT_LEADER);
     if (raft_log_last(&r->log) > index && raft_log_term(&r->log, index) == r->incoming.term)
         raft_log_drop(&r->log, index);
     else
