@@ -9,6 +9,7 @@
  */
 #include "proto/auth/auth.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,7 @@ void auth_encrypt(uint8_t *bytes, size_t head, size_t size, struct auth_cipher *
 {
     uint8_t nonce[CIPHER_NONCE_BYTES];
     const struct auth_piece clear = {bytes, head};
+    assert(head <= size);
     const struct cipher_job job = {nonce, &clear, 1, bytes + head, bytes + head, size - head};
 
     seal_nonce(nonce, number);

@@ -3,6 +3,8 @@
  */
 #include "proto/auth/record.h"
 
+#include <assert.h>
+
 #include "proto/wire/cursor.h"
 
 bool record_way_begin(struct record_way *way, const uint8_t key[AUTH_KEY_BYTES])
@@ -20,6 +22,7 @@ void record_seal(struct record_way *way, uint8_t *record, size_t body)
 {
     struct cursor c = cursor_writer(record, RECORD_HEAD_BYTES);
 
+    assert(body > 0 && body <= RECORD_BODY_MAX && way->number < UINT64_MAX);
     cursor_put_u32(&c, (uint32_t)body);
     auth_encrypt(record, RECORD_HEAD_BYTES, RECORD_HEAD_BYTES + body, way->cipher, way->number++);
 }

@@ -41,6 +41,7 @@
  */
 #include "proto/cast/cast_state.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,7 @@ struct cast_parcel *cast_list_pop(struct cast_list *list)
     list->first = parcel->next;
     if (list->first == NULL)
         list->last = NULL;
+    assert(list->bytes >= parcel->size);
     list->bytes -= parcel->size;
     return parcel;
 }
@@ -181,6 +183,7 @@ struct cast_channel *cast_channel_create(struct cast *cast, const struct cast_ke
 void cast_channel_destroy(struct cast *cast, struct cast_channel *ch)
 {
     UNLINK(cast->channels[ch->key.sender % CAST_BUCKETS], ch, chain);
+    assert(cast->own_count >= ch->mine && cast->queued >= ch->sender.queue.bytes);
     cast->own_count -= ch->mine;
     cast->queued -= ch->sender.queue.bytes;
     cast_list_clear(&ch->sender.queue);

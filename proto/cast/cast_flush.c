@@ -10,6 +10,8 @@
  */
 #include "proto/cast/cast_state.h"
 
+#include <assert.h>
+
 #define UNKNOWN_US 5000000 /* a member that this host was not told of by then never was one */
 
 static void state(struct cast *cast, struct cast_channel *ch, uint32_t host)
@@ -33,6 +35,7 @@ void cast_flush_round(struct cast *cast, struct cast_channel *ch)
             cast_ring_drop(&ch->ring, ch->receiver.have, ch->receiver.top);
         ch->receiver.top = ch->receiver.have;
     }
+    assert(!ch->mine && ch->receiver.top == ch->receiver.have);
     ch->flush.stated = ch->receiver.have;
     ch->flush.round = host_set_hash(&ch->gone);
     ch->flush.served = false;

@@ -8,6 +8,7 @@
  * it and hands those that did not to a new sequencer, in order; so one that arrives a second time
  * is one that has been put in order, and is dropped: by the sequencer and by whoever gives out.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "proto/cast/cast_state.h"
@@ -180,6 +181,7 @@ static struct cast_channel *order_channel(struct cast *cast)
 static bool put_in_order(struct cast *cast, struct cast_channel *ch)
 {
     struct cast_parcel *p = cast->total.waiting.first;
+    assert(p != NULL && p->size >= CAST_TOTAL_BYTES);
     struct cursor c = cursor_writer(p->bytes, CAST_TOTAL_BYTES);
     cursor_put_u32(&c, p->origin);
     cursor_put_u64(&c, p->number);

@@ -3,6 +3,7 @@
  * what is not stable or not given out; what lies beyond the ring is refused, the sender was told
  * not to send it.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "proto/cast/cast_state.h"
@@ -83,6 +84,7 @@ static void forget(struct cast_channel *ch, uint64_t stable)
     uint64_t before = floor_of(ch);
     if (stable > ch->stable && stable <= ch->receiver.have)
         ch->stable = stable;
+    assert(before <= floor_of(ch) && ch->stable <= ch->receiver.have);
     cast_ring_drop(&ch->ring, before, floor_of(ch));
 }
 
@@ -94,6 +96,7 @@ static void ack_at(struct cast_channel *ch, uint64_t at_us)
 
 static void store(struct cast_channel *ch, const struct cast_fragment *f, const uint8_t *bytes)
 {
+    assert(f->number >= ch->receiver.have && f->number < floor_of(ch) + ch->ring.window);
     struct cast_slot *slot = cast_ring_take(&ch->ring, f->number, f->size);
     slot->flags = f->flags;
     slot->back = f->back;
@@ -103,6 +106,7 @@ static void store(struct cast_channel *ch, const struct cast_fragment *f, const 
     uint64_t have = ch->receiver.have;
     while (cast_ring_get(&ch->ring, ch->receiver.have) != NULL)
         ch->receiver.have++;
+    assert(ch->receiver.given <= ch->receiver.have && ch->receiver.have <= ch->receiver.top);
     if (ch->receiver.have > have)
         ch->receiver.asked = 0;
 }
@@ -210,6 +214,7 @@ static size_t gather(struct cast *cast, const struct cast_channel *ch, uint64_t 
     size_t size = 0;
     for (uint64_t n = ch->receiver.given; n < end; n++) {
         const struct cast_slot *slot = cast_ring_get(&ch->ring, n);
+        assert(slot != NULL); /* message_end() saw it */
         const uint8_t *bytes = cast_ring_bytes(&ch->ring, n);
         const uint8_t *payload = bytes + CAST_PREFIX_BYTES;
         struct cast_fragment f = {.number = n, .size = slot->size};

@@ -5,6 +5,7 @@
  */
 #include "proto/cast/cast_ring.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -36,6 +37,7 @@ struct cast_slot *cast_ring_get(const struct cast_ring *ring, uint64_t number)
 
 struct cast_slot *cast_ring_take(struct cast_ring *ring, uint64_t number, size_t size)
 {
+    assert(ring->slots != NULL && size > 0 && size <= ring->slot_bytes);
     struct cast_slot *slot = &ring->slots[number % ring->window];
     *slot = (struct cast_slot){.number = number, .size = (uint16_t)size};
     return slot;
@@ -43,6 +45,7 @@ struct cast_slot *cast_ring_take(struct cast_ring *ring, uint64_t number, size_t
 
 uint8_t *cast_ring_bytes(const struct cast_ring *ring, uint64_t number)
 {
+    assert(ring->bytes != NULL);
     return ring->bytes + number % ring->window * ring->slot_bytes;
 }
 
@@ -50,6 +53,7 @@ void cast_ring_drop(struct cast_ring *ring, uint64_t from, uint64_t to)
 {
     if (ring->slots == NULL)
         return;
+    assert(from <= to);
     if (to - from > ring->window)
         from = to - ring->window;
     for (; from < to; from++) {

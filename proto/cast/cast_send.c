@@ -3,6 +3,7 @@
  * the ring; what is in the ring from `stable` on is kept; a fragment is sealed once, when it is
  * first sent, and repaired as it is.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,7 @@ static void review_stable(struct cast *cast, struct cast_channel *ch)
     }
     if (stable <= ch->stable)
         return;
+    assert(stable <= ch->sender.sent && ch->sender.sent <= ch->sender.next);
     cast_ring_drop(&ch->ring, ch->stable, stable);
     if (ch->sender.recovery <= stable) {
         /* The window grows: twice as large every round trip at first, then by one fragment. */
@@ -172,6 +174,7 @@ static void review_stable(struct cast *cast, struct cast_channel *ch)
 
 void cast_member_gone(struct cast *cast, struct cast_channel *ch)
 {
+    assert(ch->mine);
     review_opening(ch);
     review_stable(cast, ch);
 }
@@ -220,6 +223,7 @@ void cast_on_ack(struct cast *cast, struct cast_channel *ch, uint32_t host,
                  const struct cast_control *ack)
 {
     struct cast_link *link = cast_link_find(ch, host);
+    assert(link != NULL); /* on_channel() */
     if (ack->have > ch->sender.sent)
         return; /* it cannot have what was never sent */
     if (ack->have > link->have)
@@ -236,6 +240,8 @@ void cast_on_ack(struct cast *cast, struct cast_channel *ch, uint32_t host,
 static void cut_one(struct cast *cast, struct cast_channel *ch)
 {
     struct cast_parcel *parcel = ch->sender.queue.first;
+    assert(parcel != NULL && ch->sender.cut <= parcel->size);
+    assert(ch->sender.next < ch->stable + ch->ring.window);
     size_t room = ch->ring.slot_bytes - CAST_OVERHEAD_BYTES, left = parcel->size - ch->sender.cut;
     size_t size = left < room ? left : room;
     struct cast_slot *slot = cast_ring_take(&ch->ring, ch->sender.next, size + CAST_OVERHEAD_BYTES);
@@ -249,6 +255,7 @@ static void cut_one(struct cast *cast, struct cast_channel *ch)
     if (size < left)
         return;
     ch->sender.cut = 0;
+    assert(cast->queued >= parcel->size);
     cast->queued -= parcel->size;
     free(cast_list_pop(&ch->sender.queue));
 }
@@ -268,6 +275,7 @@ static void transmit(struct cast *cast, struct cast_channel *ch, bool ask)
 {
     uint64_t number = ch->sender.sent++;
     struct cast_slot *slot = cast_ring_get(&ch->ring, number);
+    assert(slot != NULL && number < ch->sender.next);
     uint8_t *bytes = cast_ring_bytes(&ch->ring, number);
     struct cast_fragment fragment = {.sender = ch->key.sender,
                                      .name = cast_name(ch->key.id),

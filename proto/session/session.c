@@ -12,6 +12,7 @@
  */
 #include "proto/session/session.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,7 @@ static void send_sealed(struct session *s, uint8_t *bytes, uint8_t kind, uint64_
     struct cursor c = cursor_writer(bytes, DATAGRAM_SEALED_BYTES);
     size_t size = DATAGRAM_SEALED_BYTES + payload_bytes;
 
+    assert(s->open && s->sealer != NULL);
     datagram_put_sealed(&c, kind, s->endpoint->me.vm, s->remote_id, number);
     if (s->endpoint->me.encrypt)
         auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, size, s->sealer, number);
@@ -263,6 +265,7 @@ void session_on_sealed(struct session *s, struct datagram *d, const struct addre
     }
     session_path_heard(s, from, !seen->any || d->number > seen->highest, d->size + AUTH_TAG_BYTES,
                        now_us);
+    assert(!auth_replay_seen(seen, d->number));
     auth_replay_mark(seen, d->number);
     dispatch_sealed(s, d, from, now_us);
 }
@@ -315,6 +318,7 @@ static void send_data(struct session *s, uint64_t now_us)
             window_next(s->window, s->data_number, bytes + DATAGRAM_SEALED_BYTES, capacity, now_us);
         if (size == 0)
             return;
+        assert(s->path_proved && !(s->data_number & DATAGRAM_CONTROL_NUMBER));
         send_sealed(s, bytes, DATAGRAM_DATA, s->data_number++, size, &s->path);
     }
 }
@@ -344,6 +348,7 @@ static uint64_t step_open(struct session *s, uint64_t now_us)
 {
     uint64_t due_us;
 
+    assert(s->open && s->opener != NULL);
     if (s->held)
         deliver_frames(s, now_us);
     due_us = session_path_step(s, now_us);

@@ -12,6 +12,7 @@
  * it comes from any other address, and there is no path yet, that address becomes a path that is
  * not proved: no data goes there, and the limit holds for everything else.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "proto/session/session_state.h"
@@ -71,6 +72,7 @@ static void challenge(struct session *s, uint64_t now_us)
 {
     struct trial *t = &s->ways.trial;
 
+    assert(t->attempts < TRIAL_ATTEMPTS);
     t->retry_us = now_us + ((uint64_t)TRIAL_RETRY_US << t->attempts++);
     session_token(s, DATAGRAM_CHALLENGE, t->token, &t->address);
 }
