@@ -14,6 +14,7 @@
  */
 #include "proto/contention/contention.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 
@@ -99,6 +100,7 @@ static struct entry *add(struct arbiter *a, const struct arbiter_claim *claim)
 
 static void drop(struct arbiter *a, struct entry *e)
 {
+    assert((e->granted ? a->held : a->waiting) > 0);
     TAILQ_REMOVE(&a->claims, e, link);
     a->waiting -= !e->granted;
     a->held -= e->granted;
@@ -197,6 +199,7 @@ void arbiter_ask(struct arbiter *a, const struct arbiter_claim *claim, uint64_t 
     }
     /* e has just been asked for; others of its task stand before it, in their order. */
     for (struct entry *other = TAILQ_FIRST(&a->claims), *next; other != e; other = next) {
+        assert(other != NULL);
         next = TAILQ_NEXT(other, link);
         if (other->claim.ask.task != e->claim.ask.task)
             continue;

@@ -10,6 +10,8 @@
 #include "proto/contention/contention.h"
 #include "proto/wire/deadline.h"
 
+#include <assert.h>
+
 enum claim_act claim_want(struct claim *claim, uint32_t number, uint64_t now_us)
 {
     if (claim->state != CLAIM_NONE)
@@ -21,6 +23,7 @@ enum claim_act claim_want(struct claim *claim, uint32_t number, uint64_t now_us)
 
 static void begin(struct claim *claim, enum claim_state state, uint32_t bytes, uint64_t now_us)
 {
+    assert(state == CLAIM_HELD || state == CLAIM_PASSING);
     claim->state = state;
     claim->left_bytes = bytes;
     claim->since_us = claim->moved_us = now_us;
@@ -71,6 +74,7 @@ enum claim_act claim_drop(struct claim *claim)
 
 static uint64_t ends_us(const struct claim *claim)
 {
+    assert(claim->state == CLAIM_HELD || claim->state == CLAIM_PASSING);
     uint64_t at_us =
         earlier(claim->since_us + CONTENTION_HOLD_US, claim->moved_us + CONTENTION_STALL_US);
     return claim->state == CLAIM_HELD ? earlier(at_us, claim->expires_us) : at_us;

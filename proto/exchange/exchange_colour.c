@@ -7,6 +7,7 @@
  * free at its receiver, are exchanged along the path of messages that begins at the receiver with a
  * and alternates; it never reaches the sender, so that a becomes free at both.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ static void set_colour(struct colouring *c, uint32_t message, uint32_t colour)
 {
     const struct exchange_message *m = &c->x->messages[message];
 
+    assert(colour < c->colours);
     c->x->messages[message].phase = colour;
     *place(c, 0, m->from, colour) = message;
     *place(c, 1, m->to, colour) = message;
@@ -73,6 +75,7 @@ static void colour_message(struct colouring *c, uint32_t message)
 
     if (*place(c, 1, m->to, a) != NONE)
         flip_path(c, m->to, a, b);
+    assert(*place(c, 0, m->from, a) == NONE && *place(c, 1, m->to, a) == NONE);
     set_colour(c, message, a);
 }
 
@@ -82,6 +85,8 @@ int exchange_colour_fill(struct exchange *x)
     size_t bytes = sizeof(uint32_t) * ((size_t)x->ranks * c.colours + 1);
     int failed = -1;
 
+    if (c.colours == 0 && x->count > 0)
+        return -1; /* there was no memory to count in */
     c.at[0] = malloc(bytes);
     c.at[1] = malloc(bytes);
     if (c.at[0] != NULL && c.at[1] != NULL) {

@@ -4,6 +4,7 @@
  */
 #include "proto/member/table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ struct row *table_add(struct table *t, const struct host *host)
     if (row == NULL)
         return NULL;
     row->host = *host;
+    assert(host->index <= HOST_INDEX_MAX && t->rows[host->index] == NULL);
     t->rows[host->index] = row;
     t->order[t->count++] = host->index;
     return row;
@@ -53,9 +55,11 @@ void table_drop(struct table *t, struct row *row)
 {
     size_t i = 0;
 
+    assert(t->rows[row->host.index] == row && t->count > 0);
     while (t->order[i] != row->host.index)
         i++;
     t->count--;
+    assert(i <= t->count);
     memmove(&t->order[i], &t->order[i + 1], (t->count - i) * sizeof t->order[0]);
     t->rows[row->host.index] = NULL;
     free(row);

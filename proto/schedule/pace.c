@@ -11,6 +11,7 @@
  */
 #include "proto/schedule/pace.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- The plan ---------------------------------------------------------------------------- */
@@ -81,6 +82,7 @@ static void count_syncs(struct pace_plan *plan, const struct source *in)
         const struct schedule_message *before = &all[in->syncs[i].before];
         const struct schedule_message *after = &all[in->syncs[i].after];
         if (after->from == plan->rank) {
+            assert(plan->send_of[after->to] != PACE_NONE);
             plan->sends[plan->send_of[after->to]].waits++;
             plan->hears[before->to] =
                 (uint16_t)(plan->hears[before->to] + (before->to != plan->rank));
@@ -246,6 +248,7 @@ int pace_start(struct pace *pace)
         uint32_t at = pace->next[lane];
         if (pace->busy[lane] || at >= plan->send_count || pace->waits[at] > 0)
             continue;
+        assert(at % plan->lanes == lane);
         pace->busy[lane] = 1;
         pace->next[lane] = at + plan->lanes;
         return plan->sends[at].to;
@@ -255,6 +258,8 @@ int pace_start(struct pace *pace)
 
 void pace_on_left(struct pace *pace, int to)
 {
+    assert(pace->left > 0 && pace->plan->send_of[to] != PACE_NONE);
+    assert(!pace->plan->loose || pace->busy_lanes > 0);
     pace->busy[pace->plan->send_of[to] % pace->plan->lanes] = 0;
     pace->busy_lanes -= pace->plan->loose;
     pace->left--;
@@ -275,6 +280,7 @@ uint32_t pace_on_arrived(struct pace *pace, int from, const struct pace_tell **t
 {
     const uint32_t *first = pace->plan->tell_first;
 
+    assert(pace->expected > 0);
     pace->expected--;
     *tells = pace->plan->tells + first[from];
     return first[from + 1] - first[from];

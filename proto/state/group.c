@@ -8,6 +8,7 @@
  */
 #include "proto/state/group.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,7 @@ static void member_unwait(struct group_table *table, struct group *group, struct
 {
     if (!m->waiting)
         return;
+    assert(group->waiting > 0);
     m->waiting = false;
     group->waiting--;
     if (answer)
@@ -211,6 +213,7 @@ int32_t group_join(struct group_table *table, const char *name, uint32_t tid)
 /* Takes the i-th member out; the group may be gone afterwards. */
 static void member_remove(struct group_table *table, struct group *group, size_t i, bool answer)
 {
+    assert(i < group->count && group->waiting <= group->count);
     member_unwait(table, group, &group->members[i], answer);
     group->count--;
     memmove(&group->members[i], &group->members[i + 1],

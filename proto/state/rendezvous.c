@@ -7,6 +7,7 @@
  *   meetings = count=u32 *(name=text wanted=u32 count=u32 *(task=u32 request=u32 value))
  *   value    = size=u8 *u8
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,7 @@ static void meeting_end(struct meetings *m, struct meeting *meeting, int32_t sta
         cursor_put_u32(&c, meeting->comers[i].task);
         comer_put(&meeting->comers[i], &c);
     }
+    assert(meeting->count <= meeting->wanted && cursor_ok(&c));
     for (uint32_t i = 0; i < meeting->count; i++) {
         const struct comer *comer = &meeting->comers[i];
         const struct state_request to = {.task = comer->task, .request = comer->request};

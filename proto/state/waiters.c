@@ -4,6 +4,7 @@
 #include "proto/state/waiters.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define WAITER_BYTES 8
@@ -32,6 +33,7 @@ static void unlink_after(struct waiters *w, struct waiter *before, struct waiter
 {
     struct waiter **at = before != NULL ? &before->next : &w->first;
     struct waiter *waiter = *at;
+    assert(waiter != NULL && w->count > 0);
     *at = waiter->next;
     if (w->last == waiter)
         w->last = before;

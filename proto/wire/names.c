@@ -4,6 +4,7 @@
 #include "proto/wire/names.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ void names_remove(struct names *names, struct name *name)
 {
     UNLINK(names->buckets[bucket_of(name->text)], name, bucket_next);
     UNLINK_BOTH(names->first, names->last, name, next, prev);
+    assert(names->count > 0);
     names->count--;
     free(name);
 }
