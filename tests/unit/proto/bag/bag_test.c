@@ -386,6 +386,19 @@ static void bad_parts_and_records(void)
     CU_ASSERT_FALSE(cursor_ok(&c));
 }
 
+/* Of a copy: the numbers before it were of items that are done. */
+static void a_put_without_memory(void)
+{
+    struct bag *bag = bag_of(&plain);
+    const struct bag_record r = {
+        .kind = BAG_PUT, .number = 100, .term = 1, .bytes = (const uint8_t *)"", .size = SIZE_MAX};
+    CU_ASSERT_EQUAL(bag_apply(bag, &r), BAG_NOMEM);
+    CU_ASSERT(bag->base <= bag->next && bag->item_count == 0);
+    put(bag, 0);
+    CU_ASSERT_PTR_NOT_NULL(bag_find(bag, bag->next - 1));
+    bag_destroy(bag);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -401,6 +414,8 @@ int main(void)
         {"what is put beyond the room is refused, and a result waits", room_is_not_exceeded},
         {"an item that is here is not taken again, in whatever order they come",
          an_item_that_is_here},
+        {"a put for which there is no memory leaves a bag that takes the next",
+         a_put_without_memory},
         {"a whole travels in parts", a_whole_in_parts},
         {"parts and records that make no sense are refused", bad_parts_and_records},
     };
