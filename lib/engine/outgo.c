@@ -18,6 +18,7 @@
 #include "lib/msg/message.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define FRAME_LEAST_BYTES 4096u /* waits for more credit rather than send smaller pieces */
@@ -55,6 +56,7 @@ static void sending_remove(struct covey *vm, struct peer *peer)
 static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
     UNLINK_BOTH(peer->out.sends, peer->out.sends_last, req, next, prev);
+    assert(req->queued && req->peer == peer);
     req->queued = false;
     if (req->send.announced)
         order_announced(req);
@@ -70,6 +72,7 @@ void outgo_count(struct peer *peer, const struct covey_req *req)
 
 void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
+    assert(!req->queued && !req->done);
     req->peer = peer;
     req->queued = true;
     LINK_AFTER(peer->out.sends_last, peer->out.sends, peer->out.sends_last, req, next, prev);
@@ -153,7 +156,8 @@ static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
     if (req->send.started)
         return true;
     int go = route_choose(vm, peer, req, &conn);
-    if (go == 0)
+    /* An opening that fails at once lets all sends go on: what could move has moved. */
+    if (go == 0 || peer->out.sends != req || req->send.started)
         return false;
     if (go < 0) {
         dequeue(vm, peer, req);
@@ -165,9 +169,10 @@ static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
     req->send.started = true;
     req->send.sequence = peer->out.sequence++;
     req->send.stamp = order_stamp(vm, peer);
+    bool changes = conn != NULL && conn != peer->out.carrier;
     peer->out.carrier = conn;
     peer->out.carrier_flags = route_flags(vm, peer);
-    return true;
+    return !changes || conn_flush(conn); /* credit, which takes any link, may be under way there */
 }
 
 /* Bytes of message for the next frame; false: no credit. */
@@ -246,6 +251,7 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
     order_note_home(vm, peer);
     bulk_sent(vm, peer, req, size);
     peer->out.sent_bytes += frame.length;
+    assert(peer->out.sent_bytes <= peer->out.credit_bytes);
     req->send.offset += size;
     return true;
 }
@@ -285,6 +291,7 @@ static bool step(struct covey *vm, struct peer *peer)
     if (peer->out.carrier != NULL) {
         bulk_sent(vm, peer, req, size);
         peer->out.sent_bytes += size + (req->send.offset == 0 ? FRAME_MESSAGE_BYTES : 0);
+        assert(peer->out.sent_bytes <= peer->out.credit_bytes);
         conn_put_data(peer->out.carrier, req, size);
         return true;
     }

@@ -42,6 +42,9 @@ static struct {
 } noted[8];
 static int noted_count;
 static bool link_busy, daemon_full;
+static struct conn *chosen; /* the link that messages take; NULL: they wait */
+static bool opening_fails;  /* at once, and with it the route */
+static int finished;
 
 static void note(uint8_t kind, bool by_link, const uint8_t *payload, size_t size)
 {
@@ -163,13 +166,23 @@ void conn_push(struct conn *conn)
 
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
 {
-    (void)conn, (void)req, (void)size;
+    (void)conn;
+    note(FRAME_DATA, true, (const uint8_t[1]){0}, 0);
+    req->send.offset += size;
+    link_busy = true;
 }
 
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn)
 {
-    (void)vm, (void)peer, (void)req, (void)conn;
-    return 0;
+    static bool failing;
+    (void)req;
+    *conn = chosen;
+    if (opening_fails && !failing) {
+        failing = true;
+        outgo_pump(vm, peer);
+        failing = false;
+    }
+    return opening_fails ? COVEY_EROUTE : chosen != NULL;
 }
 
 uint8_t route_flags(const struct covey *vm, const struct peer *peer)
@@ -181,6 +194,7 @@ uint8_t route_flags(const struct covey *vm, const struct peer *peer)
 void req_finish(struct covey_req *req, int error, const char *why)
 {
     (void)req, (void)error, (void)why;
+    finished++;
 }
 
 bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req)
@@ -235,7 +249,9 @@ struct task {
 static struct task begin(void)
 {
     memory_gone = link_busy = daemon_full = false;
-    noted_count = changes = 0;
+    noted_count = changes = finished = 0;
+    chosen = NULL;
+    opening_fails = false;
     return (struct task){.peer = {.tid = 0x40001}};
 }
 
@@ -303,6 +319,40 @@ static void what_a_link_is_busy_with_they_do_not_disturb(void)
     CU_ASSERT(!t.peer.in.grant_due && !t.peer.out.sending);
 }
 
+/* Credit may be under way on a link while messages take another way; the first that takes it waits
+ * for the end of that. */
+static void a_message_waits_for_the_link_that_it_changes_to(void)
+{
+    struct task t = begin();
+    struct covey_msg msg = {.size = 10};
+    struct covey_req req = {.send.msg = &msg};
+    t.peer.out.credit_bytes = 1000;
+    chosen = &t.link;
+    link_busy = true;
+    outgo_queue(&t.vm, &t.peer, &req);
+    CU_ASSERT_PTR_EQUAL(t.peer.out.carrier, &t.link);
+    CU_ASSERT_EQUAL(noted_count, 0);
+    link_busy = false;
+    outgo_pump_all(&t.vm);
+    CU_ASSERT_EQUAL_FATAL(noted_count, 1);
+    CU_ASSERT(noted[0].kind == FRAME_DATA && noted[0].by_link && req.send.offset == 10);
+}
+
+static void a_route_that_fails_at_once_ends_each_send_once(void)
+{
+    struct task t = begin();
+    struct covey_msg msg = {.size = 10};
+    struct covey_req reqs[2] = {{.send.msg = &msg}, {.send.msg = &msg}};
+    for (int i = 0; i < 2; i++)
+        outgo_queue(&t.vm, &t.peer, &reqs[i]);
+    CU_ASSERT_EQUAL(finished, 0);
+    opening_fails = true;
+    outgo_pump_all(&t.vm);
+    CU_ASSERT_EQUAL(finished, 2);
+    CU_ASSERT_PTR_NULL(t.peer.out.sends);
+    CU_ASSERT_EQUAL(t.peer.out.sequence, 0);
+}
+
 static void a_hand_over_without_memory_is_an_error(void)
 {
     struct task t = begin();
@@ -364,6 +414,10 @@ int main(void)
         {"they go by a link", they_go_by_a_link},
         {"what a link is busy with they do not disturb",
          what_a_link_is_busy_with_they_do_not_disturb},
+        {"a message waits for the link that it changes to",
+         a_message_waits_for_the_link_that_it_changes_to},
+        {"a route that fails at once ends each send once",
+         a_route_that_fails_at_once_ends_each_send_once},
         {"a hand-over without memory is an error", a_hand_over_without_memory_is_an_error},
         {"what the daemon's stream cannot take stays due",
          what_the_daemons_stream_cannot_take_stays_due},
