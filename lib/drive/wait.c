@@ -30,6 +30,7 @@
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
@@ -108,6 +109,7 @@ void wait_poll(struct covey *vm)
         return;
     vm->wait.poller = POLLER_TASK;
     look(vm);
+    assert(vm->wait.poller == POLLER_TASK);
     vm->wait.poller = POLLER_NONE;
     if (vm->wait.threads > 0)
         pthread_cond_broadcast(&vm->wait.changed); /* it began to wait while the lock was let go */
@@ -223,6 +225,7 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
 {
     bool hopeful = vm->wait.doubt < DOUBT_LIMIT || (vm->wait.calls & 15) == 0;
     uint64_t start_us = clock_us(), now_us = start_us;
+    assert(vm->wait.poller != POLLER_TASK && vm->wait.threads > 0);
     vm->wait.poller = POLLER_TASK;
     bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
     came = came || (hopeful && spin(vm, done, context, SPIN_US, deadline_us));
@@ -242,6 +245,7 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
         vm->wait.doubt--;
     else if (!quick && vm->wait.doubt < DOUBT_MAX)
         vm->wait.doubt++;
+    assert(vm->wait.poller == POLLER_TASK);
     vm->wait.poller = POLLER_NONE;
 }
 
@@ -294,6 +298,7 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
         else
             poll_until(vm, done, context, deadline_us);
     }
+    assert(vm->wait.threads > 0);
     vm->wait.threads--;
     if (vm->wait.threads > 0)
         pthread_cond_broadcast(&vm->wait.changed); /* one of them polls from now on */
@@ -345,7 +350,9 @@ void *wait_progress_main(void *context)
             vm->wait.progress_parked = true;
             pthread_cond_wait(&vm->wait.progress_wake, &vm->lock);
             vm->wait.progress_parked = false;
-        } else if (active) {
+        } else if (active || vm->wait.poller == POLLER_TASK) {
+            /* A call that does not wait polls, too, and lets the lock go while it computes for a
+             * collective: the role stays its own. */
             vm->wait.long_nap = vm->wait.threads > 0 || !anything_under_way(vm);
             uint64_t at_us = clock_us() + (vm->wait.long_nap ? LONG_NAP_US : NAP_US);
             struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
@@ -355,6 +362,7 @@ void *wait_progress_main(void *context)
         } else {
             /* Polls once; returns when it began to rest. */
             uint64_t arrived = vm->inbox.arrived_bytes;
+            assert(vm->wait.poller == POLLER_NONE && vm->wait.threads == 0);
             vm->wait.poller = POLLER_PROGRESS;
             sleep_and_handle(vm, POLLER_PROGRESS, UINT64_MAX);
             if (vm->wait.poller == POLLER_PROGRESS)
