@@ -30,6 +30,7 @@
 #include "proto/wire/cursor.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ static int compute(struct collective *c, const struct step *s)
     case STEP_CALL:
         return s->fn(c, s->result);
     default:
+        assert(s->kind == STEP_FENCE);
         return COVEY_OK;
     }
 }
@@ -152,6 +154,7 @@ static bool take_finished(struct collective *c)
         check_received(c, s, &r->req);
     step_req_unlink(&c->under_way, r);
     step_req_free(r);
+    assert(s->pending > 0);
     if (--s->pending == 0)
         collective_step_done(c, step);
     return true;

@@ -35,6 +35,7 @@
 #include "lib/msg/message.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,6 +298,7 @@ static void on_receive(struct paced *p, struct covey_req *req)
     int from = (int)(req - p->receives);
     char why[120];
     p->receives_left -= req->done;
+    assert(p->receives_left >= 0);
     if (req->done && req->receive.count != vector_count(p->job.recv, from)) {
         snprintf(why, sizeof why, "member %d sent %zu elements, not %zu", from, req->receive.count,
                  vector_count(p->job.recv, from));

@@ -11,6 +11,7 @@
 #include "lib/collective/paced.h"
 #include "lib/engine/req.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void step_req_link(struct step_req **list, struct step_req *r)
@@ -183,6 +184,7 @@ void step_start(struct collective *c, int step)
         start_paced(c, step);
         break;
     default:
+        assert(c->program.steps[step].kind == STEP_CAST);
         start_cast(c, step);
     }
     if (--c->program.steps[step].pending == 0)

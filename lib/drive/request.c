@@ -11,6 +11,7 @@
 #include "lib/msg/error.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,7 @@ int request_end(struct covey *vm, struct request **r, uint64_t deadline_us, uint
                 size_t *content_size)
 {
     struct request *request = *r;
+    assert(request != NULL);
     *r = NULL;
     int error = wait_until(vm, request_done, request, deadline_us);
     if (error == COVEY_ETIMEOUT)

@@ -22,6 +22,7 @@
 #include "lib/member/vm.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,7 @@ static struct arrival *arrival_create(struct covey *vm, struct peer *peer,
 static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
 {
     bool paced = a->bound != NULL && req_is_paced(a->bound);
+    assert(size <= a->info.bytes - a->received);
     a->received += size;
     vm->inbox.arrived_bytes += size;
     vm->inbox.arriving = paced ? 0 : a->info.bytes - a->received;

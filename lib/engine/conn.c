@@ -17,6 +17,7 @@
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -144,6 +145,7 @@ static void conn_wrote(struct conn *conn, size_t size)
         head = size;
     conn->out.head_sent += head;
     size -= head;
+    assert(size <= conn->out.body_left);
     conn->out.body_left -= size;
     if (size > 0)
         conn->out.req->send.offset += size;
@@ -208,6 +210,7 @@ bool conn_lags(const struct conn *conn)
 
 static void conn_put_head(struct conn *conn, const struct frame *frame)
 {
+    assert(conn->out.head_sent == conn->out.head_size && conn->out.body_left == 0);
     frame_encode(frame, conn->out.head);
     conn->out.head_size = FRAME_HEADER_BYTES;
     conn->out.head_sent = 0;
@@ -250,6 +253,8 @@ static void conn_put_data_head(struct conn *conn, const struct covey_req *req, s
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
 {
     bool first = req->send.offset == 0;
+    assert(conn->out.head_sent == conn->out.head_size && conn->out.body_left == 0);
+    assert(conn->out.req == NULL && size <= req->send.msg->size - req->send.offset);
     if (first && req_is_paced(req) && routes[conn->route].stream)
         link_tcp_pace(conn->link, req->owner->rate(req));
     if (first)
@@ -351,6 +356,7 @@ static bool route_frame(struct conn *conn)
 {
     struct frame *frame = &conn->in.frame;
     size_t preface = conn->in.preface_size;
+    assert(preface <= frame->length && conn->in.preface_used == preface && conn->in.held == NULL);
     conn->in.routed = true;
     conn->in.body_left = frame->length - preface;
     if (frame->kind != FRAME_DATA ||
@@ -561,6 +567,8 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     conn->closed = true;
     conn_rest_end(conn);
     order_forget(conn);
+    assert(vm->links.looked_count >= (conn->watch.fd < 0));
+    assert(vm->links.stepped_count >= (conn->link->ops->step != NULL));
     vm->links.looked_count -= conn->watch.fd < 0;
     vm->links.stepped_count -= conn->link->ops->step != NULL;
     watch_remove(vm, &conn->watch);

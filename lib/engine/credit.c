@@ -18,6 +18,7 @@
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ static bool open_for_more(struct covey *vm)
 void credit_update(struct covey *vm, struct peer *peer)
 {
     uint64_t target = peer->in.received_bytes + peer->in.credit_window;
+    assert(target >= peer->in.granted_bytes);
     if (target - peer->in.granted_bytes < peer->in.credit_window / 4 || peer->gone)
         return;
     if (!open_for_more(vm)) {
@@ -93,6 +95,7 @@ void credit_reopen(struct covey *vm)
         for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next) {
             if (!peer->in.starved)
                 continue;
+            assert(vm->memory.starved > 0);
             peer->in.starved = false;
             vm->memory.starved--;
             credit_update(vm, peer);

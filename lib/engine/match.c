@@ -19,6 +19,7 @@
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,7 @@ int match_ready_fd(struct covey *vm)
 /* Keeps the order in which the messages began, also for one that was matched and is put back. */
 static void unexpected_add(struct covey *vm, struct arrival *a)
 {
+    assert(!a->listed && a->bound == NULL);
     struct arrival *before = vm->inbox.unexpected_last;
     while (before != NULL && before->number > a->number)
         before = before->prev;
@@ -117,6 +119,7 @@ static void unexpected_remove(struct covey *vm, struct arrival *a)
     uint64_t one;
     if (a->counted && read(vm->inbox.ready_fd, &one, sizeof one) == sizeof one)
         a->counted = false;
+    assert(vm->inbox.unexpected_bytes >= a->buffered);
     vm->inbox.unexpected_bytes -= a->buffered;
     a->buffered = 0;
 }
@@ -279,6 +282,7 @@ void match_arrival(struct covey *vm, struct arrival *a)
 static void finish_bound(struct covey *vm, struct arrival *a)
 {
     struct covey_req *req = a->bound;
+    assert(req->receive.arrival == a && a->complete && !a->listed);
     partial_remove(vm, req);
     req->receive.arrival = NULL;
     vm->inbox.bulk_taken += a->info.bytes >= BULK_BYTES;
@@ -300,6 +304,7 @@ static void finish_bound(struct covey *vm, struct arrival *a)
 static void put_back(struct covey *vm, struct covey_req *req)
 {
     struct arrival *a = req->receive.arrival;
+    assert(a->bound == req);
     partial_remove(vm, req);
     req->receive.arrival = NULL;
     a->bound = NULL;

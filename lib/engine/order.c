@@ -24,6 +24,9 @@
  * PATIENCE_US, for both may be stopped.
  */
 #include "lib/engine/order.h"
+
+#include <assert.h>
+
 #include "lib/engine/conn.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
@@ -102,6 +105,7 @@ static bool has_head(const struct frame *frame)
 
 void order_forget(struct conn *conn)
 {
+    assert(conn->vm->order.parked >= conn->order.parked);
     conn->vm->order.parked -= conn->order.parked;
     conn->order.parked = false;
     conn->order.patience_us = 0;
@@ -239,6 +243,7 @@ static struct conn *earliest(const struct covey *vm)
             (found == NULL || stamp_is_before(conn->order.stamp, found->order.stamp)))
             found = conn;
     }
+    assert((found != NULL) == (vm->order.parked > 0));
     return found;
 }
 

@@ -19,6 +19,7 @@
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -132,6 +133,7 @@ static void peer_end(struct covey *vm, struct peer *peer)
     peer->broken_at_us = 0;
     route_free_all(peer);
     if (peer->in.starved) {
+        assert(vm->memory.starved > 0);
         peer->in.starved = false;
         vm->memory.starved--;
     }

@@ -11,6 +11,9 @@
  * Invariant: conn->rest_until_us is not 0 exactly while conn is in vm->resting.
  */
 #include "lib/engine/rest.h"
+
+#include <assert.h>
+
 #include "lib/engine/conn.h"
 #include "lib/link/link.h"
 #include "lib/member/vm.h"
@@ -40,6 +43,7 @@ void conn_rest_end(struct conn *conn)
 struct conn *conn_rested(const struct covey *vm, uint64_t now_us)
 {
     struct conn *conn = vm->links.resting;
+    assert(conn == NULL || conn->rest_until_us != 0);
     while (conn != NULL && conn->rest_until_us > now_us)
         conn = conn->rest_next;
     return conn;

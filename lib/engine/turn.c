@@ -17,6 +17,7 @@
 #include "lib/msg/clock.h"
 #include "proto/wire/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define LAST_BYTES (64 * 1024) /* when no more is missing it is the next one's turn */
@@ -32,6 +33,7 @@ struct turn {
 static void unlink_turn(struct covey *vm, struct turn *turn)
 {
     UNLINK_BOTH(vm->inbox.turns, vm->inbox.turns_last, turn, next, prev);
+    assert(turn->arrival->turn == turn);
     turn->arrival->turn = NULL;
     free(turn);
 }

@@ -396,6 +396,8 @@ static int gather(const struct stream *s, struct iovec *iov)
 
 static void written(struct stream *s, size_t size)
 {
+    assert(s->first != NULL && size <= s->queued);
+    assert(s->queued_fds >= (unsigned)s->first->nfds);
     s->queued -= size;
     fds_close(s->first->fds, s->first->nfds); /* they went with the first byte */
     s->queued_fds -= (unsigned)s->first->nfds;

@@ -85,7 +85,8 @@ static void end(struct task *t)
 /* Sends a message and reads it again; returns the bytes that it took on the link. */
 static size_t pass(struct task *t, const struct covey_msg *msg, uint64_t sequence)
 {
-    struct covey_req req = {.vm = t->one.vm, .peer = t->one.peer, .tag = -7, .send.msg = msg};
+    struct covey_req req = {
+        .vm = t->one.vm, .peer = t->one.peer, .tag = -7, .queued = true, .send.msg = msg};
     uint8_t whole[BYTES_MAX];
     size_t before = t->stub.end = t->stub.at = 0;
 
