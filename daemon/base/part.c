@@ -40,6 +40,7 @@ void parts_destroy(struct daemon *d)
         if (part->destroy != NULL && !missing)
             part->destroy(d);
         if (part->state_bytes > 0) {
+            assert(i < DAEMON_STATES);
             free(d->states[i]);
             d->states[i] = NULL;
         }

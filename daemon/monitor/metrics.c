@@ -12,6 +12,7 @@
  * A client is freed by the event that ends it: its own descriptor's or its timer's, or the
  * listener's.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,7 @@ static char *text_make(struct daemon *d, size_t *size)
 static void client_end(struct client *client)
 {
     struct metrics *m = client->metrics;
+    assert(m->count > 0);
     UNLINK(m->clients, client, next);
     loop_fd_remove(&client->watch);
     loop_timer_remove(&client->timer);

@@ -110,6 +110,7 @@ int intake_attach(struct task *task, struct stream *stream, int *ledger_fd)
 
 void intake_welcome(struct task *task)
 {
+    assert(task->way.queued_ever >= task->way.pending_bytes);
     task->way.queued_ever -= task->way.pending_bytes; /* they are queued once more */
     while (task->way.pending != NULL) {
         struct pending *pending = task->way.pending;
@@ -145,6 +146,7 @@ static bool still_blocked(const struct task *task)
     case BLOCKED_BY_ANSWERS:
         return task->way.asked[whom] >= CONNECTION_ASKED_MAX;
     default:
+        assert(task->way.blocked.by == BLOCKED_BY_TASK);
         return to != NULL && connection_queued(to) > budget_queue_max(d) / 2;
     }
 }

@@ -42,6 +42,7 @@ static void part_send(const struct reply *r, int32_t status, size_t at, size_t s
 {
     uint8_t payload[REPLY_HEAD_BYTES + REPLY_PART_BYTES];
     struct cursor c = cursor_writer(payload, sizeof payload);
+    assert(size <= REPLY_PART_BYTES);
     control_put_reply(&c, &(struct control_reply){.request = r->request, .status = status});
     if (size > 0)
         cursor_put_bytes(&c, r->bytes + at, size);

@@ -7,6 +7,7 @@
  */
 #include "daemon/spawn/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,6 +53,7 @@ static void output_pass(struct output *o, bool all)
         task->output_unacked += (uint32_t)size;
         post_send_payload(task->daemon, FRAME_OUTPUT, task->sink, payload, &c);
     }
+    assert(size <= o->used);
     o->used -= size;
     if (o->used > 0)
         memmove(o->bytes, o->bytes + size, o->used);

@@ -23,6 +23,8 @@ void connection_count(struct task *task)
 {
     unsigned fds = connection_queued_fds(task);
     size_t bytes = connection_queued(task);
+    assert(task->daemon->tasks->fds >= task->way.counted_fds);
+    assert(task->daemon->budget.tasks >= task->way.counted_bytes);
     task->daemon->tasks->fds += fds - task->way.counted_fds;
     task->daemon->budget.tasks += bytes - task->way.counted_bytes;
     task->way.counted_fds = fds;
@@ -42,6 +44,7 @@ void connection_flush(struct task *task)
 void connection_flush_all(struct daemon *d)
 {
     for (struct task *task; (task = d->tasks->first_dirty) != NULL;) {
+        assert(task->way.dirty);
         d->tasks->first_dirty = task->way.next_dirty;
         task->way.dirty = false;
         connection_flush(task);
@@ -83,6 +86,7 @@ static bool pending_put(struct task *task, const struct frame *frame, const uint
         free(pending);
         return false;
     }
+    assert(!task->enrolled && *task->way.pending_end == NULL);
     *task->way.pending_end = pending;
     task->way.pending_end = &pending->next;
     task->way.pending_bytes += frame->length + FRAME_HEADER_BYTES;

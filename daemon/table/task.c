@@ -40,6 +40,7 @@ void tasks_destroy(struct daemon *d)
 /* Numbers count up and wrap; a number that ended lately is not soon met again. 0 is the daemon. */
 static uint32_t local_next(struct tasks *tasks)
 {
+    assert(tasks->count < TASK_LOCAL_MAX);
     do {
         tasks->last_local = tasks->last_local == TASK_LOCAL_MAX ? 1 : tasks->last_local + 1;
     } while (tasks->by_local[tasks->last_local] != NULL);

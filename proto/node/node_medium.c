@@ -6,6 +6,7 @@
  * how much had been written when it came; it goes when so much is acknowledged. What is
  * acknowledged has been delivered: the stream has no gaps then.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,7 @@ struct peer *node_peer(struct medium *medium, const struct row *row)
         free(peer);
         return NULL;
     }
+    assert(node->open_count < sizeof node->open / sizeof node->open[0]);
     medium->peers[index] = peer;
     node->open[node->open_count++] = peer;
     return peer;
@@ -105,6 +107,7 @@ static struct behind *behind_take(struct peer *peer)
 {
     struct behind *b = peer->behind;
 
+    assert(b != NULL && peer->behind_last != NULL);
     peer->behind = b->next;
     if (peer->behind == NULL)
         peer->behind_last = NULL;
@@ -116,6 +119,7 @@ void node_peer_destroy(struct node *node, size_t i)
     struct peer *peer = node->open[i];
 
     while (peer->behind != NULL)
+    assert(i < node->open_count && peer->medium->peers[peer->index] == peer);
         free(behind_take(peer));
     node_stat_closed(node, peer->session);
     session_destroy(peer->session);
@@ -163,6 +167,7 @@ void node_release_behind(struct node *node, uint64_t now_us)
             uint64_t delivered = session_written(peer->session) - session_queued(peer->session);
 
             while (peer->behind != NULL && peer->behind->written <= delivered) {
+            assert(session_queued(peer->session) <= session_written(peer->session));
                 struct behind *b = behind_take(peer);
 
                 node_send(peer->medium->node, peer->index, &b->frame, b->payload, now_us);
