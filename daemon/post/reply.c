@@ -4,6 +4,7 @@
  */
 #include "daemon/post/reply.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -18,6 +18,7 @@
 #include "lib/member/watch.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
+#include "proto/wire/list.h"
 
 #include <assert.h>
 #include <stdio.h>

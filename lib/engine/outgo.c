@@ -55,8 +55,8 @@ static void sending_remove(struct covey *vm, struct peer *peer)
 
 static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
-    UNLINK_BOTH(peer->out.sends, peer->out.sends_last, req, next, prev);
     assert(req->queued && req->peer == peer);
+    UNLINK_BOTH(peer->out.sends, peer->out.sends_last, req, next, prev);
     req->queued = false;
     if (req->send.announced)
         order_announced(req);

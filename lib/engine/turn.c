@@ -32,8 +32,8 @@ struct turn {
 
 static void unlink_turn(struct covey *vm, struct turn *turn)
 {
-    UNLINK_BOTH(vm->inbox.turns, vm->inbox.turns_last, turn, next, prev);
     assert(turn->arrival->turn == turn);
+    UNLINK_BOTH(vm->inbox.turns, vm->inbox.turns_last, turn, next, prev);
     turn->arrival->turn = NULL;
     free(turn);
 }

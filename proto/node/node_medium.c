@@ -118,8 +118,8 @@ void node_peer_destroy(struct node *node, size_t i)
 {
     struct peer *peer = node->open[i];
 
-    while (peer->behind != NULL)
     assert(i < node->open_count && peer->medium->peers[peer->index] == peer);
+    while (peer->behind != NULL)
         free(behind_take(peer));
     node_stat_closed(node, peer->session);
     session_destroy(peer->session);
@@ -166,8 +166,8 @@ void node_release_behind(struct node *node, uint64_t now_us)
             struct peer *peer = node->open[i];
             uint64_t delivered = session_written(peer->session) - session_queued(peer->session);
 
-            while (peer->behind != NULL && peer->behind->written <= delivered) {
             assert(session_queued(peer->session) <= session_written(peer->session));
+            while (peer->behind != NULL && peer->behind->written <= delivered) {
                 struct behind *b = behind_take(peer);
 
                 node_send(peer->medium->node, peer->index, &b->frame, b->payload, now_us);

@@ -54,8 +54,8 @@ void *names_add(struct names *names, const char *text, size_t size)
 void names_remove(struct names *names, struct name *name)
 {
     UNLINK(names->buckets[bucket_of(name->text)], name, bucket_next);
-    UNLINK_BOTH(names->first, names->last, name, next, prev);
     assert(names->count > 0);
+    UNLINK_BOTH(names->first, names->last, name, next, prev);
     names->count--;
     free(name);
 }
