@@ -40,7 +40,7 @@ int covey_elect_resign(covey_t *vm, const char *group)
 }
 
 /* Who leads now, if in a later term. */
-static int look(covey_t *vm, const char *group, uint64_t term, struct covey_leader *leader)
+static int election_look(covey_t *vm, const char *group, uint64_t term, struct covey_leader *leader)
 {
     struct service s;
     struct covey_leader now;
@@ -68,7 +68,7 @@ int covey_elect_leader(covey_t *vm, const char *group, uint64_t term, int64_t ti
     if (leader == NULL)
         return error_set(COVEY_EINVAL, "election: NULL");
     if (timeout_us == COVEY_POLL)
-        return look(vm, group, term, leader);
+        return election_look(vm, group, term, leader);
     cursor_put_u64(&s.body, term);
     int error = service_call(&s, timeout_us);
     return error == COVEY_OK ? leader_read(&s, leader) : error;

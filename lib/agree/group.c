@@ -41,7 +41,7 @@ const char *group_name(const struct covey_group *group)
 }
 
 /* The caller's instance, from the answer to GROUP_JOIN. */
-static int join(struct covey *vm, const char *name)
+static int group_join_ask(struct covey *vm, const char *name)
 {
     struct service s;
     service_begin(&s, vm, COMMAND_GROUP_JOIN, "group", name);
@@ -62,7 +62,7 @@ int covey_group_join(covey_t *vm, const char *name, covey_group_t **group)
         return error_code(COVEY_ENOMEM);
     joined->vm = vm;
     snprintf(joined->name, sizeof joined->name, "%s", name);
-    joined->instance = join(vm, name);
+    joined->instance = group_join_ask(vm, name);
     if (joined->instance < 0) {
         int error = joined->instance;
         free(joined);

@@ -21,7 +21,7 @@ static bool held_get(struct cursor *c, int kind, struct covey_held *held)
     return cursor_ok(c);
 }
 
-static int take(struct cursor *c, int kind, struct covey_held **list, int count)
+static int held_take(struct cursor *c, int kind, struct covey_held **list, int count)
 {
     while (cursor_left(c) > 0) {
         struct covey_held held, *grown;
@@ -46,7 +46,7 @@ static int list_kind(covey_t *vm, int kind, struct covey_held **list, int count)
     int error = service_ask(&s);
     if (error != COVEY_OK)
         return error;
-    count = take(&s.answer, kind, list, count);
+    count = held_take(&s.answer, kind, list, count);
     service_drop(&s);
     return count;
 }

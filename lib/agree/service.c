@@ -97,7 +97,7 @@ struct request *service_request(struct service *s)
     return r;
 }
 
-static int ask(struct service *s, uint64_t deadline_us)
+static int service_ask_until(struct service *s, uint64_t deadline_us)
 {
     struct covey *vm = s->vm;
     struct request *r = service_request(s);
@@ -125,7 +125,7 @@ int service_call(struct service *s, int64_t timeout_us)
     struct call call = call_begin(s->vm);
     uint64_t start_us = clock_us();
     uint64_t deadline_us = clock_deadline(timeout_us == COVEY_POLL ? SERVICE_US : timeout_us);
-    int error = ask(s, deadline_us);
+    int error = service_ask_until(s, deadline_us);
     s->vm->self.idle_us += clock_us() - start_us;
     return call_end(s->vm, &call, explain(s, error));
 }
@@ -136,7 +136,7 @@ int service_ask(struct service *s)
     struct call call = call_begin(s->vm);
     int error = COVEY_ETIMEOUT;
     while (error == COVEY_ETIMEOUT && clock_us() < deadline_us)
-        error = ask(s, clock_us() + QUESTION_US);
+        error = service_ask_until(s, clock_us() + QUESTION_US);
     return call_end(s->vm, &call, explain(s, error));
 }
 

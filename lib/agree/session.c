@@ -54,7 +54,7 @@ struct covey_session {
 
 /* ---- what comes in the background ---- */
 
-static void end(struct covey_session *s, int error, const char *why)
+static void views_end(struct covey_session *s, int error, const char *why)
 {
     s->ended = error;
     snprintf(s->why, sizeof s->why, "session %s: %s", s->name, why);
@@ -72,7 +72,7 @@ static void end_excluded(struct covey_session *s, uint64_t number, uint8_t cause
     char text[128];
 
     snprintf(text, sizeof text, "%s, since view %llu", why, (unsigned long long)number);
-    end(s, COVEY_ENOGROUP, number == 0 ? why : text);
+    views_end(s, COVEY_ENOGROUP, number == 0 ? why : text);
 }
 
 /* The views that an answer holds, or the end. */
@@ -91,11 +91,11 @@ static void answer_read(struct covey_session *s, struct cursor c)
     else if (form == VIEWS_ROSTER && first > s->view.number && cursor_left(&c) / 4 == count)
         s->left = 1;
     else
-        end(s, COVEY_EPROTO, "the daemon's answer makes no sense");
+        views_end(s, COVEY_EPROTO, "the daemon's answer makes no sense");
     s->first = first;
 }
 
-static void tell(struct covey_session *s, uint64_t number)
+static void session_tell(struct covey_session *s, uint64_t number)
 {
     struct covey_msg *msg = covey_msg_new();
 
@@ -108,9 +108,9 @@ static void tell(struct covey_session *s, uint64_t number)
 static void tell_all(struct covey_session *s)
 {
     for (uint32_t i = 0; i < s->left; i++)
-        tell(s, s->first + i);
+        session_tell(s, s->first + i);
     if (s->ended != 0)
-        tell(s, 0);
+        session_tell(s, 0);
 }
 
 void session_settle(struct covey *vm)
@@ -120,7 +120,7 @@ void session_settle(struct covey *vm)
             struct request *r = s->request;
 
             if (r->status < 0) {
-                end(s, request_status(r), covey_strerror(r->status));
+                views_end(s, request_status(r), covey_strerror(r->status));
             } else {
                 s->content = r->content;
                 r->content = NULL;
@@ -293,7 +293,7 @@ void session_free_all(struct covey *vm)
 }
 
 /* Joins; a join whose answer did not come in time is undone, whenever it is carried out. */
-static int join(struct covey_session *s)
+static int session_join(struct covey_session *s)
 {
     struct service service;
     service_begin(&service, s->vm, COMMAND_VIEW_JOIN, "session", s->name);
@@ -322,7 +322,7 @@ int covey_session_join(covey_t *vm, const char *name, covey_session_t **session)
         return error_code(COVEY_ENOMEM);
     s->vm = vm;
     snprintf(s->name, sizeof s->name, "%s", name);
-    int error = join(s);
+    int error = session_join(s);
     struct call call = call_begin(vm);
     if (error != COVEY_OK) {
         session_free(s);

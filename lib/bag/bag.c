@@ -73,7 +73,7 @@ static int await(struct covey_bag *bag, bool (*done)(void *), uint64_t deadline_
 
 /* ---- attaching ---- */
 
-static void send(void *context, uint32_t host, const uint8_t *bytes, size_t size)
+static void bag_send(void *context, uint32_t host, const uint8_t *bytes, size_t size)
 {
     uint8_t part[BAG_PART_HEAD_BYTES + BAG_PART_BYTES];
     struct covey_bag *bag = context;
@@ -92,7 +92,7 @@ static struct covey_bag *bag_make(struct covey *vm, const char *name)
     bag->vm = vm;
     snprintf(bag->name, sizeof bag->name, "%s", name);
     bag->user.context = bag;
-    bag->user.send = send;
+    bag->user.send = bag_send;
     return bag;
 }
 
@@ -161,7 +161,8 @@ static int params_make(struct bag_params *params, const char *name,
     return COVEY_OK;
 }
 
-static int create(covey_t *vm, const struct bag_params *params, uint64_t *id, uint32_t *holder)
+static int bag_create_ask(covey_t *vm, const struct bag_params *params, uint64_t *id,
+                          uint32_t *holder)
 {
     struct service s;
     service_begin(&s, vm, COMMAND_BAG_CREATE, "bag", NULL);
@@ -185,13 +186,13 @@ int covey_bag_create(covey_t *vm, const char *name, const struct covey_bag_optio
         return COVEY_EINVAL;
     int error = params_make(&params, name, options);
     if (error == COVEY_OK)
-        error = create(vm, &params, &id, &holder);
+        error = bag_create_ask(vm, &params, &id, &holder);
     return error == COVEY_OK ? attach(vm, name, id, holder, bag) : error;
 }
 
 /* ---- putting ---- */
 
-static bool has_room(void *context)
+static bool bag_has_room(void *context)
 {
     const struct covey_bag *bag = context;
     return bag->user.queue.queued_bytes < BAG_USER_QUEUE_BYTES || bag->user.error != 0;
@@ -205,12 +206,12 @@ static bool is_settled(void *context)
 
 static int make_room(struct covey_bag *bag)
 {
-    if (has_room(bag))
+    if (bag_has_room(bag))
         return failed(bag);
-    return await(bag, has_room, UINT64_MAX, "no room");
+    return await(bag, bag_has_room, UINT64_MAX, "no room");
 }
 
-static int put(struct covey_bag *bag, int priority, const void *bytes, size_t size)
+static int bag_put(struct covey_bag *bag, int priority, const void *bytes, size_t size)
 {
     int error = make_room(bag);
     if (error != COVEY_OK)
@@ -226,7 +227,7 @@ int covey_bag_put(covey_bag_t *bag, int priority, const void *bytes, size_t size
     if (bag == NULL || (bytes == NULL && size > 0))
         return error_set(COVEY_EINVAL, "bag: NULL");
     struct call call = call_begin(bag->vm);
-    return call_end(bag->vm, &call, put(bag, priority, bytes, size));
+    return call_end(bag->vm, &call, bag_put(bag, priority, bytes, size));
 }
 
 static int flush(struct covey_bag *bag, uint64_t deadline_us)
@@ -288,8 +289,8 @@ static void item_show(const struct bag_thing *thing, struct covey_bag_item *item
                                     .size = thing->size};
 }
 
-static int take(struct covey_bag *bag, int64_t timeout_us, struct covey_bag_item *items,
-                int capacity)
+static int items_take(struct covey_bag *bag, int64_t timeout_us, struct covey_bag_item *items,
+                      int capacity)
 {
     bag_user_hunger(&bag->user, (uint32_t)capacity);
     int error = await(bag, has_item, clock_deadline(timeout_us), "no item to be had");
@@ -313,7 +314,8 @@ int covey_bag_take(covey_bag_t *bag, int64_t timeout_us, struct covey_bag_item *
     if (bag == NULL || items == NULL || capacity < 1)
         return error_set(COVEY_EINVAL, "bag: NULL, or no room for an item");
     struct call call = call_begin(bag->vm);
-    int result = take(bag, timeout_us, items, capacity < AT_ONCE_MAX ? capacity : AT_ONCE_MAX);
+    int result =
+        items_take(bag, timeout_us, items, capacity < AT_ONCE_MAX ? capacity : AT_ONCE_MAX);
     return call_end(bag->vm, &call, result);
 }
 

@@ -111,7 +111,7 @@ static const struct covey_req *any_of(const struct caster *c)
     return c->reqs[i];
 }
 
-static bool put_frame(struct covey *vm, struct caster *c, size_t size)
+static bool caster_put_frame(struct covey *vm, struct caster *c, size_t size)
 {
     uint8_t payload[FRAME_PAYLOAD_MAX];
     size_t head = c->offset == 0 ? FRAME_MESSAGE_BYTES : 0;
@@ -137,7 +137,7 @@ static bool put_frame(struct covey *vm, struct caster *c, size_t size)
 }
 
 /* The message is out: whoever waits behind it goes on. */
-static void finish(struct covey *vm, struct caster *c)
+static void caster_finish(struct covey *vm, struct caster *c)
 {
     struct peer *peers[CONTROL_RECEIVERS_MAX];
     unsigned count = 0;
@@ -181,10 +181,10 @@ static bool caster_step(struct covey *vm, struct caster *c)
             c->head.receivers[i].sequence = req->send.sequence;
         }
     }
-    if (!put_frame(vm, c, size))
+    if (!caster_put_frame(vm, c, size))
         return false;
     if (c->offset == c->msg->size)
-        finish(vm, c);
+        caster_finish(vm, c);
     return true;
 }
 
@@ -265,7 +265,7 @@ static bool has_way(struct covey *vm, const struct caster *c)
     return way;
 }
 
-static bool contains(const struct caster *c, uint32_t tid)
+static bool caster_contains(const struct caster *c, uint32_t tid)
 {
     for (uint16_t i = 0; i < c->head.count; i++) {
         if (c->head.receivers[i].tid == tid)
@@ -291,7 +291,7 @@ static struct candidates behind(const struct candidates *all, size_t at)
     return (struct candidates){all->tids + at, request_of(all, at), all->stride, all->n - at};
 }
 
-static bool can_go(const struct covey *vm, const struct covey_req *req, uint32_t tid)
+static bool caster_can_go(const struct covey *vm, const struct covey_req *req, uint32_t tid)
 {
     return req == NULL || (!req->done && !req->queued &&
                            send_check((covey_tid_t)tid, req->tag, req->send.msg->size,
@@ -300,7 +300,7 @@ static bool can_go(const struct covey *vm, const struct covey_req *req, uint32_t
 
 static bool suits(struct covey *vm, const struct covey_req *req, uint32_t tid, bool *chosen)
 {
-    if (tid_host(tid) == vm->self.host || !can_go(vm, req, tid))
+    if (tid_host(tid) == vm->self.host || !caster_can_go(vm, req, tid))
         return false;
     const struct peer *peer = peer_get(vm, tid);
     if (peer == NULL || peer->gone || peer->leaving || peer->broken_at_us != 0)
@@ -311,7 +311,7 @@ static bool suits(struct covey *vm, const struct covey_req *req, uint32_t tid, b
 }
 
 /* Collects receivers from the first on; returns how many hosts they are on, at least. */
-static unsigned collect(struct covey *vm, struct caster *c, const struct candidates *all)
+static unsigned caster_collect(struct covey *vm, struct caster *c, const struct candidates *all)
 {
     unsigned hosts = 0;
     bool chosen = true;
@@ -319,7 +319,7 @@ static unsigned collect(struct covey *vm, struct caster *c, const struct candida
     for (size_t i = 0; i < all->n && c->head.count < CONTROL_RECEIVERS_MAX; i++) {
         uint32_t tid = (uint32_t)all->tids[i];
         struct covey_req *req = request_of(all, i);
-        if (all->tids[i] <= 0 || contains(c, tid) || !suits(vm, req, tid, &chosen))
+        if (all->tids[i] <= 0 || caster_contains(c, tid) || !suits(vm, req, tid, &chosen))
             continue;
         hosts += tid_host(tid) != last;
         last = tid_host(tid);
@@ -368,7 +368,7 @@ static bool cast_some(struct covey *vm, const struct candidates *all, bool may_a
     if (c == NULL)
         return false;
     c->msg = all->reqs->send.msg;
-    if (collect(vm, c, all) > 0)
+    if (caster_collect(vm, c, all) > 0)
         way = may_ask ? has_way(vm, c) : knows_way(vm, c, &way) && way;
     if (!way || !all_stay(vm, c)) {
         caster_free(c);
@@ -406,7 +406,7 @@ bool caster_way(struct covey *vm, const covey_tid_t *tids, size_t n)
     for (size_t at = 0; at < n && vm->home.lost == 0 && way; at += CONTROL_RECEIVERS_MAX) {
         const struct candidates rest = behind(&all, at);
         struct caster *c = calloc(1, sizeof *c);
-        way = c != NULL && collect(vm, c, &rest) > 0 && has_way(vm, c);
+        way = c != NULL && caster_collect(vm, c, &rest) > 0 && has_way(vm, c);
         caster_free(c);
     }
     return way;
@@ -414,7 +414,7 @@ bool caster_way(struct covey *vm, const covey_tid_t *tids, size_t n)
 
 static bool is_receiver(struct covey *vm, const struct caster *c, uint32_t tid)
 {
-    return tid != vm->self.tid && !contains(c, tid);
+    return tid != vm->self.tid && !caster_contains(c, tid);
 }
 
 static int add_receiver(struct covey *vm, struct caster *c, covey_tid_t tid, struct covey_req *req)

@@ -185,7 +185,7 @@ static int poll_hosts(struct poll *p, struct covey_host *hosts, int n)
     return error;
 }
 
-static int ask(struct covey *vm, uint8_t kind, int host, add_fn *add, void **list)
+static int daemons_ask(struct covey *vm, uint8_t kind, int host, add_fn *add, void **list)
 {
     struct covey_host *hosts = NULL;
     struct poll p = {.vm = vm, .kind = kind, .add = add, .deadline_us = clock_us() + ASK_US};
@@ -232,7 +232,7 @@ int covey_tasks(covey_t *vm, int host, struct covey_task **list)
     if (vm == NULL || list == NULL || host < 0)
         return error_set(COVEY_EINVAL, "tasks: NULL or bad host");
     struct call call = call_begin(vm);
-    int count = ask(vm, FRAME_TASKS, host, add_task, &tasks);
+    int count = daemons_ask(vm, FRAME_TASKS, host, add_task, &tasks);
     if (count >= 0)
         *list = tasks;
     return call_end(vm, &call, count);
@@ -424,7 +424,7 @@ int covey_measure(covey_t *vm, int host)
     if (vm == NULL || host < 0)
         return error_set(COVEY_EINVAL, "measure: NULL or bad host");
     struct call call = call_begin(vm);
-    int count = ask(vm, FRAME_MEASURE, host, add_figures, &stats);
+    int count = daemons_ask(vm, FRAME_MEASURE, host, add_figures, &stats);
     vm->known.measured++;
     free(stats);
     return call_end(vm, &call, count);
@@ -451,7 +451,7 @@ int covey_stats(covey_t *vm, int host, struct covey_stat **list)
     if (vm == NULL || list == NULL || host < 0)
         return error_set(COVEY_EINVAL, "stats: NULL or bad host");
     struct call call = call_begin(vm);
-    int count = ask(vm, FRAME_STATS, host, add_stat, &stats);
+    int count = daemons_ask(vm, FRAME_STATS, host, add_stat, &stats);
     if (count >= 0)
         *list = stats;
     return call_end(vm, &call, count);

@@ -33,7 +33,7 @@ struct fan {
     struct peer *peers[CONTROL_RECEIVERS_MAX];
 };
 
-static bool contains(const struct fan *fan, const struct peer *peer)
+static bool fan_contains(const struct fan *fan, const struct peer *peer)
 {
     for (uint16_t i = 0; i < fan->head.count; i++) {
         if (fan->peers[i] == peer)
@@ -55,8 +55,8 @@ static bool takes(const struct covey *vm, const struct peer *peer, const struct 
 }
 
 /* Collects those of the host from the first on. */
-static void collect(struct covey *vm, struct fan *fan, const covey_tid_t *tids,
-                    struct covey_req *reqs, size_t n)
+static void fan_collect(struct covey *vm, struct fan *fan, const covey_tid_t *tids,
+                        struct covey_req *reqs, size_t n)
 {
     fan->head.count = 0;
     for (size_t i = 0; i < n && fan->head.count < CONTROL_RECEIVERS_MAX; i++) {
@@ -67,7 +67,7 @@ static void collect(struct covey *vm, struct fan *fan, const covey_tid_t *tids,
             (uint32_t)tids[i] != vm->self.tid &&
             send_check(tids[i], reqs[i].tag, reqs[i].send.msg->size, vm->memory.bytes) == COVEY_OK;
         struct peer *peer = good ? peer_get(vm, (uint32_t)tids[i]) : NULL;
-        if (peer == NULL || !takes(vm, peer, &reqs[i]) || contains(fan, peer))
+        if (peer == NULL || !takes(vm, peer, &reqs[i]) || fan_contains(fan, peer))
             continue;
         uint16_t at = fan->head.count++;
         fan->head.receivers[at] = (struct control_receiver){peer->tid, peer->out.sequence};
@@ -90,7 +90,7 @@ static bool suits_streams(const struct covey *vm, const struct fan *fan)
 }
 
 /* The next frame into the queue to the daemon; false when it could not be put there. */
-static bool put_frame(struct covey *vm, struct fan *fan)
+static bool fan_put_frame(struct covey *vm, struct fan *fan)
 {
     uint8_t payload[FRAME_PAYLOAD_MAX];
     struct covey_req *first = fan->reqs[0];
@@ -124,9 +124,9 @@ static void send_fan(struct covey *vm, struct fan *fan)
 {
     struct covey_req *first = fan->reqs[0];
     first->send.stamp = order_stamp(vm, fan->peers[0]);
-    if (!put_frame(vm, fan))
+    if (!fan_put_frame(vm, fan))
         return; /* nothing has left: they are sent one by one */
-    while (first->send.offset < first->send.msg->size && put_frame(vm, fan))
+    while (first->send.offset < first->send.msg->size && fan_put_frame(vm, fan))
         ;
     /* What has begun is finished one by one should memory be exhausted in the middle. */
     for (uint16_t i = 0; i < fan->head.count; i++) {
@@ -162,7 +162,7 @@ void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *
         if (reqs[i].done || reqs[i].queued || !away || vm->home.lost != 0 ||
             stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES)
             continue;
-        collect(vm, &fan, tids + i, reqs + i, n - i);
+        fan_collect(vm, &fan, tids + i, reqs + i, n - i);
         if (suits_streams(vm, &fan))
             send_by_streams(vm, &fan);
         else if (fan.head.count >= RECEIVERS_LEAST)

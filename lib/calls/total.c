@@ -35,7 +35,7 @@ static bool takes(const struct covey *vm, const struct peer *peer, size_t bytes)
            peer->out.credit_bytes >= peer->out.sent_bytes + bytes;
 }
 
-static bool can_go(void *context)
+static bool total_can_go(void *context)
 {
     const struct total *t = context;
     struct covey *vm = t->vm;
@@ -104,7 +104,7 @@ static int send_locked(struct total *t, const covey_tid_t *tids, size_t n, int t
     int error = name_receivers(t, tids, n);
     if (error != COVEY_OK || t->head.count == 0)
         return error;
-    error = wait_until(t->vm, can_go, t, UINT64_MAX);
+    error = wait_until(t->vm, total_can_go, t, UINT64_MAX);
     if (error == COVEY_OK && t->vm->home.lost != 0)
         return error_set(t->vm->home.lost, "%s", t->vm->home.lost_text);
     return error == COVEY_OK ? put_total(t, tag) : error;

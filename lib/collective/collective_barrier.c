@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-static void tell(struct collective *c, const struct circle *on, int place)
+static void barrier_tell(struct collective *c, const struct circle *on, int place)
 {
     collective_send(c, circle_rank(on, place), COVEY_BYTES, NULL, 0);
 }
@@ -24,7 +24,7 @@ static void hear(struct collective *c, const struct circle *on, int place)
 static void barrier_dissemination(struct collective *c, const struct circle *on)
 {
     for (int distance = 1; distance < on->size; distance *= 2) {
-        tell(c, on, on->rank + distance);
+        barrier_tell(c, on, on->rank + distance);
         hear(c, on, on->rank - distance);
         collective_fence(c);
     }
@@ -40,7 +40,7 @@ static void gather_up(struct collective *c, const struct circle *on)
     }
     collective_fence(c);
     if (on->rank != 0)
-        tell(c, on, on->rank - bit);
+        barrier_tell(c, on, on->rank - bit);
 }
 
 static void release(struct collective *c, const struct circle *on)

@@ -135,7 +135,7 @@ static const char *parse_row(char *line, struct choice_row *row)
     return row->algorithm == ALGORITHM_NONE ? "the operation has no such algorithm" : NULL;
 }
 
-static bool is_blank(const char *line)
+static bool rule_is_blank(const char *line)
 {
     return line[strspn(line, " \t\r")] == '\0';
 }
@@ -149,7 +149,7 @@ static const char *parse_line(struct choice_table *table, const char *text, size
     memcpy(line, text, bytes);
     line[bytes] = '\0';
     line[strcspn(line, "#")] = '\0';
-    if (is_blank(line))
+    if (rule_is_blank(line))
         return NULL;
     if (table->count == CHOICE_ROWS_MAX)
         return "more rows than a table has";

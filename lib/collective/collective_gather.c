@@ -46,7 +46,7 @@ static size_t child_count(const struct branch *b, int bit)
 }
 
 /* Between the root's memory in the order of places and the array in that of ranks. */
-static void turn(struct collective *c, const struct branch *b, bool to_array)
+static void branch_turn(struct collective *c, const struct branch *b, bool to_array)
 {
     size_t before = (size_t)b->root * block_bytes(b);
     size_t behind = (size_t)(b->on->size - b->root) * block_bytes(b);
@@ -74,7 +74,7 @@ static void gather_binomial(struct collective *c, struct branch *b, const void *
     if (b->place != 0)
         collective_send(c, circle_rank(b->on, b->on->rank - bit), b->v->type, b->memory,
                         b->v->each * (size_t)b->span);
-    turn(c, b, true);
+    branch_turn(c, b, true);
 }
 
 static void scatter_binomial(struct collective *c, struct branch *b, void *own)
@@ -84,7 +84,7 @@ static void scatter_binomial(struct collective *c, struct branch *b, void *own)
         return;
     while (bit < b->on->size && (b->place & bit) == 0)
         bit *= 2;
-    turn(c, b, false);
+    branch_turn(c, b, false);
     if (b->place != 0)
         collective_receive(c, circle_rank(b->on, b->on->rank - bit), b->v->type, b->memory,
                            b->v->each * (size_t)b->span);
@@ -164,8 +164,8 @@ static int root_check(const covey_team_t *team, const struct direction *d, int r
     return error;
 }
 
-static void build(struct collective *c, const struct direction *d, int root,
-                  const struct array *own, const struct vector *v)
+static void gather_build(struct collective *c, const struct direction *d, int root,
+                         const struct array *own, const struct vector *v)
 {
     const struct covey_team *team = collective_team(c);
     const struct circle all = circle_all(team);
@@ -183,15 +183,15 @@ static void build(struct collective *c, const struct direction *d, int root,
     }
 }
 
-static int plan(covey_team_t *team, const struct direction *d, int root, const struct array *own,
-                const struct vector *v, struct collective **c)
+static int gather_plan(covey_team_t *team, const struct direction *d, int root,
+                       const struct array *own, const struct vector *v, struct collective **c)
 {
     struct vector placed = *v;
     int error = root_check(team, d, root, own, v);
     if (error == COVEY_OK)
         error = collective_create(team, d->name, c);
     if (error == COVEY_OK && (team->rank != root || vector_place(*c, &placed)))
-        build(*c, d, root, own, &placed);
+        gather_build(*c, d, root, own, &placed);
     return error;
 }
 
@@ -207,7 +207,7 @@ int covey_igather(covey_team_t *team, int root, int type, const void *send, void
     struct collective *c = NULL;
     const struct array own = {type, (void *)send, count};
     const struct vector v = {.type = type, .base = recv, .each = count};
-    int error = plan(team, &gathering, root, &own, &v, &c);
+    int error = gather_plan(team, &gathering, root, &own, &v, &c);
     return collective_start(error, c, req);
 }
 
@@ -226,7 +226,7 @@ int covey_igatherv(covey_team_t *team, int root, int type, const void *send, siz
     const struct array own = {type, (void *)send, count};
     const struct vector v = {
         .type = type, .base = recv, .uneven = true, .counts = counts, .starts = starts};
-    int error = plan(team, &gathering, root, &own, &v, &c);
+    int error = gather_plan(team, &gathering, root, &own, &v, &c);
     return collective_start(error, c, req);
 }
 
@@ -243,7 +243,7 @@ int covey_iscatter(covey_team_t *team, int root, int type, const void *send, voi
     struct collective *c = NULL;
     const struct array own = {type, recv, count};
     const struct vector v = {.type = type, .base = (void *)send, .each = count};
-    int error = plan(team, &scattering, root, &own, &v, &c);
+    int error = gather_plan(team, &scattering, root, &own, &v, &c);
     return collective_start(error, c, req);
 }
 
@@ -262,6 +262,6 @@ int covey_iscatterv(covey_team_t *team, int root, int type, const void *send, co
     const struct array own = {type, recv, count};
     const struct vector v = {
         .type = type, .base = (void *)send, .uneven = true, .counts = counts, .starts = starts};
-    int error = plan(team, &scattering, root, &own, &v, &c);
+    int error = gather_plan(team, &scattering, root, &own, &v, &c);
     return collective_start(error, c, req);
 }

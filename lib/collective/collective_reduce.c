@@ -66,7 +66,7 @@ static struct range whole(const struct reduction *r)
     return (struct range){0, r->count};
 }
 
-static void begin(struct collective *c, const struct reduction *r)
+static void reduce_begin(struct collective *c, const struct reduction *r)
 {
     collective_copy(c, r->acc, r->own, r->count * covey_type_size(r->type));
     collective_fence(c);
@@ -92,7 +92,7 @@ void reduce_binomial(struct collective *c, const struct circle *on, int root,
     if (place != 0)
         collective_send(c, circle_rank(on, on->rank - bit), r->type, have, r->count);
     else if (have != r->acc)
-        begin(c, r);
+        reduce_begin(c, r);
 }
 
 /* In the order of ranks the result comes about at place 0. */
@@ -137,7 +137,7 @@ static int power_place(const struct power *p, int number)
 static void pair_up(struct collective *c, const struct circle *on, const struct power *p,
                     const struct reduction *r)
 {
-    begin(c, r);
+    reduce_begin(c, r);
     if (p->own < 0)
         reduction_send(c, r, circle_rank(on, on->rank + 1), whole(r));
     else if (p->own < p->extra) {
@@ -188,8 +188,8 @@ static struct range halved(const struct power *p, int number, int rounds, struct
 }
 
 /* The elements of those parts. */
-static struct range elements(struct collective *c, const struct reduction *r, const struct power *p,
-                             struct range parts)
+static struct range reduce_elements(struct collective *c, const struct reduction *r,
+                                    const struct power *p, struct range parts)
 {
     struct range first = reduction_part(c, r, (int)parts.first, p->size);
     struct range last = reduction_part(c, r, (int)(parts.first + parts.count) - 1, p->size);
@@ -203,8 +203,8 @@ static void halve(struct collective *c, const struct circle *on, const struct po
     for (int mask = 1; p->own >= 0 && mask < p->size; mask *= 2, round++) {
         struct range theirs, mine = halved(p, p->own, round, &theirs);
         int other = circle_rank(on, power_place(p, p->own ^ mask));
-        mine = elements(c, r, p, mine);
-        reduction_send(c, r, other, elements(c, r, p, theirs));
+        mine = reduce_elements(c, r, p, mine);
+        reduction_send(c, r, other, reduce_elements(c, r, p, theirs));
         reduction_receive(c, r, other, mine);
         reduction_fold(c, r, mine, (p->own & mask) != 0);
     }
@@ -220,8 +220,8 @@ static void double_up(struct collective *c, const struct circle *on, const struc
     for (int round = rounds; p->own >= 0 && round > 0; round--) {
         struct range theirs, mine = halved(p, p->own, round, &theirs);
         int other = circle_rank(on, power_place(p, p->own ^ 1 << (round - 1)));
-        theirs = elements(c, r, p, theirs);
-        reduction_send(c, r, other, elements(c, r, p, mine));
+        theirs = reduce_elements(c, r, p, theirs);
+        reduction_send(c, r, other, reduce_elements(c, r, p, mine));
         collective_receive(c, other, r->type, r->acc + offset(r, theirs), theirs.count);
         collective_fence(c);
     }
@@ -244,7 +244,7 @@ static struct range result_of(struct collective *c, const struct reduction *r,
     int rounds = 0;
     while (1 << rounds < p->size)
         rounds++;
-    return elements(c, r, p, halved(p, number, rounds, &other));
+    return reduce_elements(c, r, p, halved(p, number, rounds, &other));
 }
 
 static void reduce_rabenseifner(struct collective *c, const struct circle *on, int root,
@@ -270,7 +270,7 @@ static void reduce_rabenseifner(struct collective *c, const struct circle *on, i
 static void allreduce_ring(struct collective *c, const struct circle *on, const struct reduction *r)
 {
     int to = circle_rank(on, on->rank + 1), from = circle_rank(on, on->rank - 1), n = on->size;
-    begin(c, r);
+    reduce_begin(c, r);
     for (int i = 0; i + 1 < n; i++) {
         struct range in = reduction_part(c, r, circle_place(on, on->rank - i - 1), n);
         reduction_send(c, r, to, reduction_part(c, r, circle_place(on, on->rank - i), n));
@@ -312,7 +312,7 @@ static void reduce_hosts(struct collective *c, int root, const struct reduction 
  */
 
 /* Scratch memory, and a result's where the caller has none. */
-static bool prepare(struct collective *c, struct reduction *r, void *result)
+static bool reduce_prepare(struct collective *c, struct reduction *r, void *result)
 {
     size_t bytes = r->count * covey_type_size(r->type);
     r->temp = collective_memory(c, bytes);
@@ -359,8 +359,8 @@ static void allreduce_build(struct collective *c, struct reduction *r)
 }
 
 /* Of both calls: root -1 is all. */
-static int plan(covey_team_t *team, int root, struct reduction *r, void *result,
-                struct collective **c)
+static int reduce_plan(covey_team_t *team, int root, struct reduction *r, void *result,
+                       struct collective **c)
 {
     const char *name = root < 0 ? "allreduce" : "reduce";
     const struct array own = {r->type, (void *)r->own, r->count};
@@ -373,7 +373,7 @@ static int plan(covey_team_t *team, int root, struct reduction *r, void *result,
         error = op_check(team->vm, name, r->op, r->type, r->count);
     if (error == COVEY_OK)
         error = collective_create(team, name, c);
-    if (error != COVEY_OK || !prepare(*c, r, wanted ? result : NULL))
+    if (error != COVEY_OK || !reduce_prepare(*c, r, wanted ? result : NULL))
         return error;
     if (root < 0)
         allreduce_build(*c, r);
@@ -396,7 +396,7 @@ int covey_ireduce(covey_team_t *team, int root, int op, int type, const void *se
     struct collective *c = NULL;
     struct reduction r = {.op = op, .type = type, .count = count, .own = send};
     int error = root < 0 ? error_set(COVEY_EINVAL, "reduce: the team has no rank %d", root)
-                         : plan(team, root, &r, recv, &c);
+                         : reduce_plan(team, root, &r, recv, &c);
     return collective_start(error, c, req);
 }
 
@@ -412,6 +412,6 @@ int covey_iallreduce(covey_team_t *team, int op, int type, const void *send, voi
 {
     struct collective *c = NULL;
     struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = plan(team, -1, &r, recv, &c);
+    int error = reduce_plan(team, -1, &r, recv, &c);
     return collective_start(error, c, req);
 }

@@ -38,7 +38,8 @@ static int fold(struct collective *c, const struct blocks *b, const void *left, 
 }
 
 /* The i-th round: a receive, and its reduction while the next one comes. */
-static int take(struct collective *c, const struct blocks *b, struct sides *s, int i, int before)
+static int reduce_scatter_take(struct collective *c, const struct blocks *b, struct sides *s, int i,
+                               int before)
 {
     const struct covey_team *team = collective_team(c);
     int from = (team->rank - i + team->size) % team->size;
@@ -77,7 +78,7 @@ static void pairwise(struct collective *c, const struct blocks *b)
             collective_send(c, to, b->v->type, vector_block(b->v, to), vector_count(b->v, to));
         collective_after(c, send, sent[i % 2]);
         sent[i % 2] = send;
-        taken[i % 2] = take(c, b, &s, i, taken[i % 2]);
+        taken[i % 2] = reduce_scatter_take(c, b, &s, i, taken[i % 2]);
     }
     collective_fence(c);
     if (team->rank + 1 < team->size)
@@ -144,7 +145,7 @@ static void reduce_scatterv(struct collective *c, const struct blocks *b)
 
 /* The own block into the result first; in place, where that is in the way of others, all of it
  * somewhere else before. */
-static bool prepare(struct collective *c, struct vector *v, uint8_t *result)
+static bool reduce_scatter_prepare(struct collective *c, struct vector *v, uint8_t *result)
 {
     const struct covey_team *team = collective_team(c);
     size_t width = covey_type_size(v->type);
@@ -160,7 +161,7 @@ static bool prepare(struct collective *c, struct vector *v, uint8_t *result)
     return v->base != NULL || bytes == 0;
 }
 
-static void build(struct collective *c, const struct blocks *b)
+static void reduce_scatter_build(struct collective *c, const struct blocks *b)
 {
     const struct covey_team *team = collective_team(c);
     size_t bytes = vector_range(b->v, 0, team->size, team->size) * covey_type_size(b->v->type);
@@ -175,7 +176,8 @@ static void build(struct collective *c, const struct blocks *b)
         pairwise(c, b);
 }
 
-static int check(const covey_team_t *team, int op, const struct vector *v, const void *result)
+static int reduce_scatter_check(const covey_team_t *team, int op, const struct vector *v,
+                                const void *result)
 {
     int error = vector_check(team, "reduce_scatter", 0, v);
     for (int i = 0; error == COVEY_OK && i < team->size; i++)
@@ -185,15 +187,16 @@ static int check(const covey_team_t *team, int op, const struct vector *v, const
     return error;
 }
 
-static int plan(covey_team_t *team, int op, struct vector *v, void *result, struct collective **c)
+static int reduce_scatter_plan(covey_team_t *team, int op, struct vector *v, void *result,
+                               struct collective **c)
 {
-    int error = check(team, op, v, result);
+    int error = reduce_scatter_check(team, op, v, result);
     if (error == COVEY_OK)
         error = collective_create(team, "reduce_scatter", c);
-    if (error != COVEY_OK || !vector_place(*c, v) || !prepare(*c, v, result))
+    if (error != COVEY_OK || !vector_place(*c, v) || !reduce_scatter_prepare(*c, v, result))
         return error;
     const struct blocks b = {.op = op, .v = v, .result = result};
-    build(*c, &b);
+    reduce_scatter_build(*c, &b);
     return COVEY_OK;
 }
 
@@ -209,6 +212,6 @@ int covey_ireduce_scatter(covey_team_t *team, int op, int type, const void *send
 {
     struct collective *c = NULL;
     struct vector v = {.type = type, .base = (void *)send, .uneven = true, .counts = counts};
-    int error = plan(team, op, &v, recv, &c);
+    int error = reduce_scatter_plan(team, op, &v, recv, &c);
     return collective_start(error, c, req);
 }

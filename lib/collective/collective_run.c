@@ -66,7 +66,7 @@ static void collective_on_req(struct covey_req *req)
 const struct req_owner collective_step_owner = {.on_done = collective_on_req};
 
 /* Work that needs no lock; a function may add steps, so the step is given by value. */
-static int compute(struct collective *c, const struct step *s)
+static int step_compute(struct collective *c, const struct step *s)
 {
     switch (s->kind) {
     case STEP_COPY:
@@ -110,7 +110,7 @@ static bool run_next(struct covey *vm, struct collective *c)
         bool alone = is_long(&s);
         if (alone)
             pthread_mutex_unlock(&vm->lock);
-        int error = compute(c, &s);
+        int error = step_compute(c, &s);
         if (alone)
             pthread_mutex_lock(&vm->lock);
         if (error != COVEY_OK)
@@ -215,7 +215,7 @@ static void drop_all(struct covey *vm, struct collective *c)
 }
 
 /* Ends it when nothing of it is under way any more. */
-static void settle(struct covey *vm, struct collective *c)
+static void collective_settle(struct covey *vm, struct collective *c)
 {
     if (c->error == COVEY_OK && c->told != COVEY_OK) {
         c->error = c->told;
@@ -245,7 +245,7 @@ void collective_fail(struct collective *c, int error, const char *why)
         snprintf(c->told_text, sizeof c->told_text, "%s", why);
     }
     if (!c->busy)
-        settle(c->team->vm, c);
+        collective_settle(c->team->vm, c);
 }
 
 static void bury_orphans(struct covey *vm, bool all)
@@ -283,7 +283,7 @@ void collective_progress(struct covey *vm)
         while (c->error == COVEY_OK && c->told == COVEY_OK && (take_finished(c) || run_next(vm, c)))
             ;
         c->busy = false;
-        settle(vm, c);
+        collective_settle(vm, c);
     }
     if (strcmp(kept, covey_error_text()) != 0)
         error_set(COVEY_OK, "%s", kept);
@@ -292,7 +292,7 @@ void collective_progress(struct covey *vm)
 /* ---- telling the others ------------------------------------------------------------------------
  */
 
-static void tell(struct covey_team *team, int rank, const uint8_t *text, size_t bytes)
+static void abort_tell(struct covey_team *team, int rank, const uint8_t *text, size_t bytes)
 {
     struct step_req *r = step_req_create();
     struct covey_msg *msg = covey_msg_new();
@@ -321,7 +321,7 @@ void collective_tell_all(struct covey_team *team)
     cursor_put_i32(&c, team->broken);
     cursor_put_bytes(&c, team->broken_text, strlen(team->broken_text));
     for (int i = 1; i < team->size; i++)
-        tell(team, (team->rank + i) % team->size, content, (size_t)(c.at - content));
+        abort_tell(team, (team->rank + i) % team->size, content, (size_t)(c.at - content));
 }
 
 void collective_on_arrival(struct covey *vm, const struct arrival *a)
@@ -335,7 +335,7 @@ void collective_on_arrival(struct covey *vm, const struct arrival *a)
  */
 
 /* With the lock held; the program's arrays are in use from now on. */
-static void start(struct covey *vm, struct collective *c)
+static void steps_start(struct covey *vm, struct collective *c)
 {
     struct collective **at = &c->team->running;
     while (*at != NULL)
@@ -358,7 +358,7 @@ int collective_start(int error, struct collective *c, covey_req_t **req)
     if (error != COVEY_OK || req == NULL || req == COLLECTIVE_WAITS)
         return collective_run(error, c);
     struct call call = call_begin(c->team->vm);
-    start(c->team->vm, c);
+    steps_start(c->team->vm, c);
     *req = &c->req;
     return call_end(c->req.vm, &call, COVEY_OK);
 }
@@ -369,7 +369,7 @@ static bool is_done(void *context)
 }
 
 /* Nobody waits for it any more. What is being computed is computed first. */
-static void give_up(struct collective *c, int error, const char *why)
+static void collective_give_up(struct collective *c, int error, const char *why)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     struct covey *vm = c->team->vm;
@@ -386,14 +386,14 @@ static int run_locked(struct covey *vm, struct collective *c)
 {
     char why[160];
     uint64_t deadline_us = clock_deadline(c->team->timeout_us);
-    start(vm, c);
+    steps_start(vm, c);
     int error = call_idle(vm, is_done, c, deadline_us);
     if (error == COVEY_OK)
         return c->error == COVEY_OK ? COVEY_OK : error_set(c->error, "%s", c->text);
     if (error == COVEY_ETIMEOUT)
         error_set(error, "%s: its time ran out", c->name);
     snprintf(why, sizeof why, "%s", covey_error_text());
-    give_up(c, error, why);
+    collective_give_up(c, error, why);
     return error_set(error, "%s", why);
 }
 
@@ -413,7 +413,8 @@ static void collective_req_free(struct covey_req *req)
     struct collective *c = (struct collective *)req;
     struct call call = call_begin(req->vm);
     if (!req->done)
-        give_up(c, COVEY_ECANCELED, "a collective call was given up before it was complete");
+        collective_give_up(c, COVEY_ECANCELED,
+                           "a collective call was given up before it was complete");
     call_end(req->vm, &call, COVEY_OK);
     collective_destroy(c);
 }

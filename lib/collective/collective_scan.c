@@ -27,8 +27,8 @@ static void scan_chain(struct collective *c, const struct circle *on, const stru
 }
 
 /* Everybody's result to the next one. */
-static void shift(struct collective *c, const struct circle *on, const struct reduction *r,
-                  void *result)
+static void scan_shift(struct collective *c, const struct circle *on, const struct reduction *r,
+                       void *result)
 {
     collective_fence(c);
     if (on->rank + 1 < on->size)
@@ -43,7 +43,7 @@ struct scan {
     void *result;
 };
 
-static void build(struct collective *c, const struct scan *s, struct reduction *r)
+static void scan_build(struct collective *c, const struct scan *s, struct reduction *r)
 {
     const struct covey_team *team = collective_team(c);
     const struct circle all = circle_all(team);
@@ -72,11 +72,11 @@ static void build(struct collective *c, const struct scan *s, struct reduction *
         }
     }
     if (s->exclusive)
-        shift(c, &all, r, s->result);
+        scan_shift(c, &all, r, s->result);
 }
 
-static int plan(covey_team_t *team, const struct scan *s, struct reduction *r,
-                struct collective **c)
+static int scan_plan(covey_team_t *team, const struct scan *s, struct reduction *r,
+                     struct collective **c)
 {
     const struct array own = {r->type, (void *)r->own, r->count};
     const struct array result = {r->type, s->result, r->count};
@@ -88,7 +88,7 @@ static int plan(covey_team_t *team, const struct scan *s, struct reduction *r,
     if (error == COVEY_OK)
         error = collective_create(team, s->name, c);
     if (error == COVEY_OK)
-        build(*c, s, r);
+        scan_build(*c, s, r);
     return error;
 }
 
@@ -104,7 +104,7 @@ int covey_iscan(covey_team_t *team, int op, int type, const void *send, void *re
     struct collective *c = NULL;
     const struct scan s = {.name = "scan", .result = recv};
     struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = plan(team, &s, &r, &c);
+    int error = scan_plan(team, &s, &r, &c);
     return collective_start(error, c, req);
 }
 
@@ -120,6 +120,6 @@ int covey_iexscan(covey_team_t *team, int op, int type, const void *send, void *
     struct collective *c = NULL;
     const struct scan s = {.name = "exscan", .exclusive = true, .result = recv};
     struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = plan(team, &s, &r, &c);
+    int error = scan_plan(team, &s, &r, &c);
     return collective_start(error, c, req);
 }

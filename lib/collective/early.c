@@ -25,7 +25,7 @@ static struct covey_team *team_of_context(const struct covey *vm, uint32_t conte
     return team;
 }
 
-static void drop(struct covey *vm, struct sync **at)
+static void sync_drop(struct covey *vm, struct sync **at)
 {
     struct sync *sync = *at;
     *at = sync->next;
@@ -37,7 +37,7 @@ void paced_forget(struct covey *vm, uint32_t context)
 {
     for (struct sync **at = &teams_of(vm)->early; *at != NULL;) {
         if (context == 0 || (*at)->what.context == context)
-            drop(vm, at);
+            sync_drop(vm, at);
         else
             at = &(*at)->next;
     }
@@ -104,7 +104,7 @@ struct sync *early_take(struct covey *vm, uint32_t context, uint32_t number)
         if (sync->what.context != context || ahead > 0) {
             at = &sync->next;
         } else if (ahead < 0) {
-            drop(vm, at);
+            sync_drop(vm, at);
         } else {
             *at = sync->next;
             teams_of(vm)->early_count--;

@@ -87,7 +87,7 @@ static void forget_due(struct covey *vm, const struct paced *p)
     teams_of(vm)->paced_due_last = last;
 }
 
-static void finish(struct paced *p)
+static void paced_finish(struct paced *p)
 {
     struct covey *vm = p->team->vm;
     struct covey_req *whole = p->whole;
@@ -140,7 +140,7 @@ static void wind_up(struct paced *p)
         all = drop_send(p, i) && all;
     }
     if (all)
-        finish(p);
+        paced_finish(p);
 }
 
 static void fail(struct paced *p, int error, const char *why)
@@ -152,12 +152,12 @@ static void fail(struct paced *p, int error, const char *why)
 }
 
 /* After everything that may have moved it. */
-static void look(struct paced *p)
+static void paced_look(struct paced *p)
 {
     if (p->error != COVEY_OK)
         wind_up(p);
     else if (pace_is_done(&p->pace) && p->receives_left == 0)
-        finish(p);
+        paced_finish(p);
 }
 
 void paced_give_up(struct covey_req *whole)
@@ -235,7 +235,7 @@ static void start_sends(struct paced *p)
     }
 }
 
-static void hand_over(struct paced *p, int from)
+static void paced_hand_over(struct paced *p, int from)
 {
     const struct pace_tell *tells;
     uint32_t count = pace_on_arrived(&p->pace, from, &tells);
@@ -305,7 +305,7 @@ static void on_receive(struct paced *p, struct covey_req *req)
         fail(p, COVEY_ETRUNC, why);
     } else if (!req->pacing.marked) {
         req->pacing.marked = true;
-        hand_over(p, from);
+        paced_hand_over(p, from);
     }
 }
 
@@ -323,13 +323,13 @@ void paced_settle(struct covey *vm)
         else if (p->error == COVEY_OK)
             on_receive(p, req);
         start_sends(p);
-        look(p);
+        paced_look(p);
     }
 }
 
 /* ---- hand-overs of others ---------------------------------------------------------------- */
 
-static struct paced *find(const struct covey *vm, const struct control_sync *what)
+static struct paced *paced_find(const struct covey *vm, const struct control_sync *what)
 {
     struct paced *p = teams_of(vm)->paced;
     while (p != NULL && (p->whole->context != what->context || p->number != what->number))
@@ -358,13 +358,13 @@ void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *p
     struct peer *peer = peer_get(vm, frame->source);
     if (peer != NULL)
         peer->in.syncs_heard++;
-    struct paced *p = find(vm, &what);
+    struct paced *p = paced_find(vm, &what);
     if (p == NULL) {
         early_keep(vm, &what, frame->source);
         return;
     }
     take_sync(p, &what, frame->source);
-    look(p);
+    paced_look(p);
 }
 
 /* All that the peer sent is here: a hand-over that it owes will not come. */
@@ -380,7 +380,7 @@ void paced_peer_gone(struct covey *vm, const struct peer *peer)
             fail(p, error, covey_error_text());
         }
         if (p->error != COVEY_OK)
-            look(p);
+            paced_look(p);
     }
 }
 
@@ -478,6 +478,6 @@ int paced_begin(struct covey_team *team, const struct paced_job *job, uint32_t n
         free(sync);
     }
     start_sends(p);
-    look(p);
+    paced_look(p);
     return COVEY_OK;
 }

@@ -49,7 +49,7 @@ void team_purge(struct covey_team *team)
 
 /* ---- what members sent to each other by rank (lib/team/talk.c) ---- */
 
-static void give_up(struct covey *vm, struct covey_req *req, int error, const char *why)
+static void talk_give_up(struct covey *vm, struct covey_req *req, int error, const char *why)
 {
     bool taken_back = match_cancel(vm, req);
     assert(taken_back); /* it was posted, or has its message in part */
@@ -67,13 +67,13 @@ void team_talk_end(struct covey_team *team, int error, const char *why)
     for (struct covey_req *req = vm->inbox.posted, *next; req != NULL; req = next) {
         next = req->next;
         if (req->context == all.context)
-            give_up(vm, req, error, why);
+            talk_give_up(vm, req, error, why);
     }
     for (int i = 0; i < team->size; i++) {
         const struct peer *peer = peer_find(vm, (uint32_t)team->tids[i]);
         for (struct arrival *a = peer == NULL ? NULL : peer->in.open; a != NULL; a = a->later) {
             if (a->bound != NULL && a->context == all.context)
-                give_up(vm, a->bound, error, why);
+                talk_give_up(vm, a->bound, error, why);
         }
     }
     arrival_purge(vm, &all);

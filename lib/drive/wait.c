@@ -95,7 +95,7 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
 }
 
 /* In the role of the poller: handling frees links, of which whoever polls may have news. */
-static void look(struct covey *vm)
+static void poller_look(struct covey *vm)
 {
     struct epoll_event events[EVENTS_MAX];
     int count = epoll_wait(vm->wait.epoll, events, EVENTS_MAX, 0);
@@ -108,7 +108,7 @@ void wait_poll(struct covey *vm)
     if (vm->wait.poller == POLLER_TASK)
         return;
     vm->wait.poller = POLLER_TASK;
-    look(vm);
+    poller_look(vm);
     assert(vm->wait.poller == POLLER_TASK);
     vm->wait.poller = POLLER_NONE;
     if (vm->wait.threads > 0)
@@ -200,7 +200,7 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
         came = spin_on_rings(vm, done, context, &moved);
         if (!came) {
             vm->wait.crowded = taken = give_way();
-            look(vm);
+            poller_look(vm);
             came = done(context);
         }
         now_us = clock_us();
@@ -216,7 +216,7 @@ static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
     if (vm->links.looked_count > 0 && vm->wait.calls % RING_TURNS != 0 && look_at_rings(vm) &&
         done(context))
         return true;
-    look(vm);
+    poller_look(vm);
     return done(context);
 }
 

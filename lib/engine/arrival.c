@@ -124,7 +124,7 @@ static unsigned lose(struct covey *vm, struct arrival *a)
 
 /* The rest of a message will not come. From the last one backwards: so their receives are posted
  * again in the order that they had, and none takes a message that is to be lost next. */
-static void cut(struct covey *vm, struct arrival *first)
+static void arrival_cut(struct covey *vm, struct arrival *first)
 {
     struct peer *peer = first->peer;
     unsigned receives = 0;
@@ -365,7 +365,7 @@ void arrival_drop(struct covey *vm, struct inlet *inlet)
         struct arrival *a = inlet->current;
         inlet->current = NULL;
         if (!a->lost)
-            cut(vm, a);
+            arrival_cut(vm, a);
         match_free(vm, a);
     }
 }

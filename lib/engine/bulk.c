@@ -123,7 +123,7 @@ static bool staggered(struct covey *vm, const struct peer *peer, struct covey_re
 /* ---- claims ---------------------------------------------------------------------------------- */
 
 /* Does what is due, and is called again in time. */
-static void advance(struct covey *vm, struct peer *peer, uint64_t now_us)
+static void bulk_advance(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     uint64_t next_us;
     act(vm, peer,
@@ -135,11 +135,11 @@ static void advance(struct covey *vm, struct peer *peer, uint64_t now_us)
 /* Asks, unless that was done. */
 static void pursue(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
-    advance(vm, peer, now_us);
+    bulk_advance(vm, peer, now_us);
     if (peer->bulk.claim.state != CLAIM_NONE)
         return;
     act(vm, peer, claim_want(&peer->bulk.claim, ++vm->out.claims, now_us));
-    advance(vm, peer, now_us);
+    bulk_advance(vm, peer, now_us);
 }
 
 bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req)
@@ -184,7 +184,7 @@ void bulk_check(struct covey *vm, struct peer *peer, uint64_t now_us)
         outgo_pump(vm, peer);
     if (vm->out.contention.mode == CONTENTION_OFF || peer->gone || peer->out.sends == NULL)
         return;
-    advance(vm, peer, now_us);
+    bulk_advance(vm, peer, now_us);
     outgo_pump(vm, peer);
 }
 
@@ -216,6 +216,6 @@ void bulk_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *
         peer->bulk.way_known_us = now_us + CONTENTION_KNOWN_US;
         peer->bulk.stagger_rate = answer.verdict == CONTENTION_STAGGERED ? answer.rate : 0;
     }
-    advance(vm, peer, now_us);
+    bulk_advance(vm, peer, now_us);
     outgo_pump(vm, peer);
 }

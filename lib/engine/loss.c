@@ -33,7 +33,7 @@ void loss_note(struct conn *conn, uint64_t sequence)
     conn->out.run_next = sequence + 1;
 }
 
-static void tell(struct covey *vm, struct peer *peer)
+static void loss_tell(struct covey *vm, struct peer *peer)
 {
     uint8_t payload[32];
     struct cursor c = cursor_writer(payload, sizeof payload);
@@ -53,7 +53,7 @@ void loss_on_close(struct covey *vm, const struct conn *conn, bool broken)
         (none && !conn->out.handed_over))
         return;
     if (peer->out.untold.at_us != 0)
-        tell(vm, peer);
+        loss_tell(vm, peer);
     peer->out.untold = (struct loss){.first = none ? peer->out.sequence : conn->out.run_first,
                                      .next = none ? peer->out.sequence : conn->out.run_next,
                                      .sent_bytes = peer->out.sent_bytes,
@@ -131,7 +131,7 @@ void loss_check(struct covey *vm, struct peer *peer, uint64_t now_us)
         return;
     }
     if (peer->out.untold.at_us != 0 && now_us >= peer->out.untold.at_us)
-        tell(vm, peer);
+        loss_tell(vm, peer);
     if (peer->in.doubted.at_us != 0 && now_us >= peer->in.doubted.at_us)
         judge(vm, peer, now_us);
     if (peer->out.untold.at_us != 0)

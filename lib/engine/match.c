@@ -166,7 +166,7 @@ static bool may_wait(const struct arrival *a)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-static bool fits(uint32_t source, int tag, uint32_t context, const struct arrival *a)
+static bool match_fits(uint32_t source, int tag, uint32_t context, const struct arrival *a)
 {
     return context == a->context &&
            (source == (uint32_t)COVEY_ANY_TASK || source == (uint32_t)a->info.source) &&
@@ -176,7 +176,7 @@ static bool fits(uint32_t source, int tag, uint32_t context, const struct arriva
 const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag, uint32_t context)
 {
     for (const struct arrival *a = vm->inbox.unexpected; a != NULL; a = a->next) {
-        if (fits(source, tag, context, a))
+        if (match_fits(source, tag, context, a))
             return a;
     }
     return NULL;
@@ -264,7 +264,7 @@ void match_arrival(struct covey *vm, struct arrival *a)
 {
     for (struct covey_req *req = vm->inbox.posted, *next; req != NULL; req = next) {
         next = req->next;
-        if (!fits(req->receive.source, req->tag, req->context, a))
+        if (!match_fits(req->receive.source, req->tag, req->context, a))
             continue;
         posted_remove(vm, req);
         if (bind(vm, req, a)) {
@@ -323,7 +323,7 @@ static void put_back(struct covey *vm, struct covey_req *req)
 static void overtake(struct covey *vm, struct arrival *a)
 {
     for (struct covey_req *req = vm->inbox.partial; req != NULL; req = req->receive.partial_next) {
-        if (!fits(req->receive.source, req->tag, req->context, a) ||
+        if (!match_fits(req->receive.source, req->tag, req->context, a) ||
             !may_wait(req->receive.arrival))
             continue;
         put_back(vm, req);
@@ -346,11 +346,11 @@ void match_complete(struct covey *vm, struct arrival *a)
 
 /* The oldest unexpected message that the receive fits, one that is complete before others if any
  * task will do; NULL: there is none. What one sender sent is complete in its order. */
-static struct arrival *choose(const struct covey *vm, const struct covey_req *req)
+static struct arrival *match_choose(const struct covey *vm, const struct covey_req *req)
 {
     struct arrival *oldest = NULL;
     for (struct arrival *a = vm->inbox.unexpected; a != NULL; a = a->next) {
-        if (!fits(req->receive.source, req->tag, req->context, a))
+        if (!match_fits(req->receive.source, req->tag, req->context, a))
             continue;
         if (a->complete || req->receive.source != (uint32_t)COVEY_ANY_TASK)
             return a;
@@ -362,7 +362,7 @@ static struct arrival *choose(const struct covey *vm, const struct covey_req *re
 /* Gives the receive an unexpected message that it fits; false: there is none. */
 static bool take_unexpected(struct covey *vm, struct covey_req *req)
 {
-    struct arrival *a = choose(vm, req);
+    struct arrival *a = match_choose(vm, req);
     if (a != NULL && bind(vm, req, a) && a->complete)
         finish_bound(vm, a);
     return a != NULL;

@@ -150,7 +150,7 @@ int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *w
 }
 
 /* Starts the first send: its route, then its place in the order of messages. */
-static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
+static bool outgo_start(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
     struct conn *conn = NULL;
     if (req->send.started)
@@ -281,7 +281,7 @@ static bool step(struct covey *vm, struct peer *peer)
     struct covey_req *req = peer->out.sends; /* the flush may have completed one */
     if (req != NULL && req->send.caster != NULL)
         return req->send.cast_ops->step(vm, req->send.caster);
-    if (req == NULL || !start(vm, peer, req))
+    if (req == NULL || !outgo_start(vm, peer, req))
         return false;
     if (peer->out.sends != req)
         return true; /* refused by its route */

@@ -49,7 +49,7 @@ static void allow(struct covey *vm, struct peer *peer, uint64_t sequence)
 }
 
 /* The first in line has the turn. */
-static void settle(struct covey *vm)
+static void turn_settle(struct covey *vm)
 {
     struct turn *first = vm->inbox.turns;
     if (first == NULL || first->moved_us != 0)
@@ -78,7 +78,7 @@ void turn_begin(struct covey *vm, struct arrival *a, uint64_t sequence)
     if (a->lost || turn_add(vm, a, sequence) == NULL)
         allow(vm, a->peer, sequence);
     else
-        settle(vm);
+        turn_settle(vm);
 }
 
 void turn_moved(struct covey *vm, struct arrival *a)
@@ -89,7 +89,7 @@ void turn_moved(struct covey *vm, struct arrival *a)
     if (a->info.bytes - a->received > LAST_BYTES)
         return;
     unlink_turn(vm, a->turn);
-    settle(vm);
+    turn_settle(vm);
 }
 
 /* The rest of one that nobody gets is only read: its sender need not wait for a turn. */
@@ -104,7 +104,7 @@ void turn_end(struct covey *vm, struct arrival *a)
     unlink_turn(vm, turn);
     if (waited && !peer->gone)
         allow(vm, peer, sequence);
-    settle(vm);
+    turn_settle(vm);
 }
 
 void turn_check(struct covey *vm, uint64_t now_us)
@@ -117,7 +117,7 @@ void turn_check(struct covey *vm, uint64_t now_us)
         return;
     }
     unlink_turn(vm, first);
-    settle(vm);
+    turn_settle(vm);
 }
 
 void turn_free_all(struct covey *vm)

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-static void build(struct collective *c, const struct alltoall *a)
+static void alltoall_build(struct collective *c, const struct alltoall *a)
 {
     const struct covey_team *team = collective_team(c);
     size_t bytes = a->send.each * covey_type_size(a->send.type);
@@ -39,13 +39,14 @@ static void build(struct collective *c, const struct alltoall *a)
     }
 }
 
-static int plan(covey_team_t *team, const char *name, struct alltoall *a, struct collective **c)
+static int alltoall_plan(covey_team_t *team, const char *name, struct alltoall *a,
+                         struct collective **c)
 {
     int error = alltoall_check(team, name, a);
     if (error == COVEY_OK)
         error = collective_create(team, name, c);
     if (error == COVEY_OK && alltoall_begin(*c, a))
-        build(*c, a);
+        alltoall_build(*c, a);
     return error;
 }
 
@@ -65,7 +66,7 @@ int covey_ialltoall(covey_team_t *team, int type, const void *send, void *recv, 
 {
     struct collective *c = NULL;
     struct alltoall a = equal(type, send, recv, count);
-    int error = plan(team, "alltoall", &a, &c);
+    int error = alltoall_plan(team, "alltoall", &a, &c);
     return collective_start(error, c, req);
 }
 
@@ -89,6 +90,6 @@ int covey_ialltoallv(covey_team_t *team, int type, const void *send, const size_
         .recv = {type, recv, 0, true, recv_counts, recv_starts},
         .blocking = req == COLLECTIVE_WAITS,
     };
-    int error = plan(team, "alltoallv", &a, &c);
+    int error = alltoall_plan(team, "alltoallv", &a, &c);
     return collective_start(error, c, req);
 }

@@ -140,7 +140,7 @@ static int make_order(struct covey_exchange_plan *p, const struct covey_exchange
 }
 
 /* A collective of its own: what it finds is in the lesson. */
-static int ask(struct covey_team *team, struct exchange_lesson *lesson)
+static int lesson_ask(struct covey_team *team, struct exchange_lesson *lesson)
 {
     struct collective *c = NULL;
     int error = exchange_cache_create(team);
@@ -165,7 +165,7 @@ static int learn(struct covey_exchange_plan *p, const struct covey_parcel *out, 
         .type = p->type, .options = options, .row = row, .row_count = (size_t)n};
 
     if (error == COVEY_OK)
-        error = ask(p->team, &lesson);
+        error = lesson_ask(p->team, &lesson);
     free(row);
     p->order = lesson.order;
     p->learn_s = seconds_since(start_us);
@@ -174,7 +174,7 @@ static int learn(struct covey_exchange_plan *p, const struct covey_parcel *out, 
 
 /* What fails at one member alone, after the others know what it sends, ends the team for all: they
  * would wait for it. */
-static int give_up(struct covey_team *team, int error)
+static int exchange_give_up(struct covey_team *team, int error)
 {
     struct call call = call_begin(team->vm);
     team_break(team, error, covey_error_text());
@@ -187,7 +187,8 @@ static int make_plan(struct covey_exchange_plan *p, const struct covey_parcel *o
     int error = learn(p, out, n, options);
     if (error == COVEY_OK)
         error = take_part(p, out, n);
-    return error == COVEY_ENOMEM || error == COVEY_EPROTO ? give_up(p->team, error) : error;
+    return error == COVEY_ENOMEM || error == COVEY_EPROTO ? exchange_give_up(p->team, error)
+                                                          : error;
 }
 
 struct covey_exchange_options exchange_settle(const struct covey_team *team,

@@ -155,7 +155,7 @@ static int decode_row(const struct learning *l, int rank)
                : error_set(COVEY_EPROTO, "exchange: the row of rank %d makes no sense", rank);
 }
 
-static bool reserve(struct exchange *x, size_t more, size_t *capacity)
+static bool messages_reserve(struct exchange *x, size_t more, size_t *capacity)
 {
     if (x->count + more <= *capacity)
         return true;
@@ -177,7 +177,7 @@ static int fill_messages(struct learning *l, struct exchange *x)
         int count = decode_row(l, from);
         if (count < 0)
             return count;
-        if (!reserve(x, (size_t)count, &capacity))
+        if (!messages_reserve(x, (size_t)count, &capacity))
             return error_code(COVEY_ENOMEM);
         for (int i = 0; i < count; i++) {
             if ((int)l->entries[i].rank == from)

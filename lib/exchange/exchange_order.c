@@ -164,8 +164,8 @@ static int check_messages(const struct covey_exchange_message *messages, size_t 
     return error;
 }
 
-static void tell(const struct exchange_order *order, double schedule_s,
-                 struct covey_exchange_info *info)
+static void order_tell(const struct exchange_order *order, double schedule_s,
+                       struct covey_exchange_info *info)
 {
     *info = (struct covey_exchange_info){.algorithm = order->algorithm,
                                          .synchrony = order->synchrony,
@@ -199,13 +199,13 @@ int covey_exchange_order(struct covey_exchange_message *messages, size_t count, 
     error = exchange_order_make(&order, how, NULL);
     free(order.signals);
     if (error == COVEY_OK)
-        tell(&order, (double)(clock_us() - start_us) / 1e6, info);
+        order_tell(&order, (double)(clock_us() - start_us) / 1e6, info);
     return error;
 }
 
 void covey_exchange_info(const covey_exchange_plan_t *plan, struct covey_exchange_info *info)
 {
-    tell(plan->order, plan->schedule_s, info);
+    order_tell(plan->order, plan->schedule_s, info);
     info->learn_s = plan->learn_s;
     info->run_s = plan->run_s;
     info->runs = plan->runs;

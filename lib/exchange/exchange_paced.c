@@ -18,7 +18,7 @@ struct paced_run {
 };
 
 /* The node of the rank's host. */
-static int host_of(const struct covey_exchange_options *options, int rank)
+static int rank_host(const struct covey_exchange_options *options, int rank)
 {
     const struct topology *tree = &options->topology->tree;
     int node = 0;
@@ -39,7 +39,7 @@ int exchange_order_pace(struct exchange_order *order, const struct covey_team *t
     if (!ours || order->synchrony != COVEY_EXCHANGE_S1)
         return COVEY_OK;
     if (options->topology != NULL)
-        order->rate = topology_payload_rate(options->topology, host_of(options, team->rank));
+        order->rate = topology_payload_rate(options->topology, rank_host(options, team->rank));
     if (exchange_pace(&order->pace, &order->x, order->signals, order->signal_count, team->rank,
                       team->blind) != 0)
         return error_code(COVEY_ENOMEM);

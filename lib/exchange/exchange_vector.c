@@ -108,8 +108,8 @@ static bool nearly_equal(const struct exchange *x, uint64_t *mean)
            (double)most <= NEAR * (double)*mean;
 }
 
-static enum algorithm choose(const struct vector_exchange *v, struct exchange_order *order,
-                             int *error)
+static enum algorithm vector_exchange_choose(const struct vector_exchange *v,
+                                             struct exchange_order *order, int *error)
 {
     uint64_t mean;
 
@@ -135,7 +135,7 @@ static int on_learned(struct collective *c, void *arg)
     int error = check_own(v, &order->x);
     if (error != COVEY_OK)
         return error;
-    enum algorithm chosen = choose(v, order, &error);
+    enum algorithm chosen = vector_exchange_choose(v, order, &error);
     if (error != COVEY_OK)
         return error;
     /* What was small goes unasked once, and then twice as often each time. */
@@ -175,7 +175,8 @@ static bool make_lists(struct collective *c, struct vector_exchange *v)
     return p->out && p->in && v->out && v->in;
 }
 
-static struct vector_exchange *create(struct collective *c, const struct alltoall *a, bool adaptive)
+static struct vector_exchange *vector_exchange_create(struct collective *c,
+                                                      const struct alltoall *a, bool adaptive)
 {
     static const struct covey_exchange_options defaults;
     struct vector_exchange *v = collective_memory(c, sizeof *v);
@@ -192,10 +193,10 @@ static struct vector_exchange *create(struct collective *c, const struct alltoal
     return make_lists(c, v) ? v : NULL;
 }
 
-static void build(struct collective *c, const struct alltoall *a, bool adaptive)
+static void vector_exchange_build(struct collective *c, const struct alltoall *a, bool adaptive)
 {
     struct covey_team *team = collective_team(c);
-    struct vector_exchange *v = create(c, a, adaptive);
+    struct vector_exchange *v = vector_exchange_create(c, a, adaptive);
 
     if (v == NULL)
         return;
@@ -220,7 +221,7 @@ static void build(struct collective *c, const struct alltoall *a, bool adaptive)
 
 void alltoall_longest(struct collective *c, const struct alltoall *a)
 {
-    build(c, a, false);
+    vector_exchange_build(c, a, false);
 }
 
 void alltoall_adaptive(struct collective *c, const struct alltoall *a)
@@ -231,6 +232,6 @@ void alltoall_adaptive(struct collective *c, const struct alltoall *a)
         team->vector.left--;
         alltoall_linear(c, a);
     } else {
-        build(c, a, true);
+        vector_exchange_build(c, a, true);
     }
 }

@@ -96,7 +96,7 @@ static void port_flush(struct ether_port *port)
     port->blocked = !packet_flush(port->packet);
 }
 
-static void seal(struct link_ether *l, uint8_t *bytes, size_t size, uint64_t number)
+static void ether_seal(struct link_ether *l, uint8_t *bytes, size_t size, uint64_t number)
 {
     if (l->encrypt)
         auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, size, l->sealer, number);
@@ -105,8 +105,8 @@ static void seal(struct link_ether *l, uint8_t *bytes, size_t size, uint64_t num
 }
 
 /* Writes what is before the packet of `size` bytes of a frame in `payload`. */
-static void put_head(const struct link_ether *l, uint8_t *payload, uint8_t kind, uint64_t number,
-                     size_t size)
+static void ether_put_head(const struct link_ether *l, uint8_t *payload, uint8_t kind,
+                           uint64_t number, size_t size)
 {
     struct ether ether = {.channel = l->channel,
                           .size = (uint16_t)(DATAGRAM_SEALED_BYTES + size + AUTH_TAG_BYTES)};
@@ -116,11 +116,11 @@ static void put_head(const struct link_ether *l, uint8_t *payload, uint8_t kind,
 }
 
 /* Completes and queues a frame in `payload`, whose packet of `size` bytes is there already. */
-static void put_frame(struct link_ether *l, uint8_t *payload, uint8_t kind, uint64_t number,
-                      size_t size)
+static void ether_put_frame(struct link_ether *l, uint8_t *payload, uint8_t kind, uint64_t number,
+                            size_t size)
 {
-    put_head(l, payload, kind, number, size);
-    seal(l, payload + ETHER_HEADER_BYTES, DATAGRAM_SEALED_BYTES + size, number);
+    ether_put_head(l, payload, kind, number, size);
+    ether_seal(l, payload + ETHER_HEADER_BYTES, DATAGRAM_SEALED_BYTES + size, number);
     packet_put(l->port->packet, &l->to, AROUND_BYTES + size);
 }
 
@@ -132,7 +132,7 @@ static void put_apart(struct link_ether *l, const struct window_apart *apart, ui
     uint8_t *payload = apart->payload - HEAD_BYTES, *tag = apart->payload + size;
     size_t head = HEAD_BYTES + size - apart->size;
     unsigned count = 0;
-    put_head(l, payload, DATAGRAM_DATA, number, size);
+    ether_put_head(l, payload, DATAGRAM_DATA, number, size);
     struct auth_piece sealed[1 + WINDOW_PIECES_MAX] = {
         {payload + ETHER_HEADER_BYTES, head - ETHER_HEADER_BYTES}};
     struct iovec rest[PACKET_PIECES_MAX];
@@ -154,12 +154,12 @@ static bool put_control(struct link_ether *l, uint8_t kind)
 {
     uint8_t *payload = port_room(l->port);
     if (payload != NULL)
-        put_frame(l, payload, kind, DATAGRAM_CONTROL_NUMBER | l->control_number++, 0);
+        ether_put_frame(l, payload, kind, DATAGRAM_CONTROL_NUMBER | l->control_number++, 0);
     return payload != NULL;
 }
 
 /* Puts the last bytes of a packet in their place. */
-static void join(const struct window_apart *apart, size_t size)
+static void packet_join(const struct window_apart *apart, size_t size)
 {
     uint8_t *at = apart->payload + size - apart->size;
     for (unsigned i = 0; i < apart->count; at += apart->pieces[i++].size)
@@ -178,8 +178,8 @@ static bool put_next(struct link_ether *l, uint8_t *payload, uint64_t now_us)
         put_apart(l, &apart, l->number++, size);
         return true;
     }
-    join(&apart, size);
-    put_frame(l, payload, DATAGRAM_DATA, l->number++, size);
+    packet_join(&apart, size);
+    ether_put_frame(l, payload, DATAGRAM_DATA, l->number++, size);
     return true;
 }
 
@@ -194,7 +194,7 @@ static void transmit_detour(struct link_ether *l, uint64_t now_us)
         uint64_t number = l->number++;
         struct cursor c = cursor_writer(port->far, DATAGRAM_SEALED_BYTES);
         datagram_put_sealed(&c, DATAGRAM_DATA, port->vm, l->session, number);
-        seal(l, port->far, DATAGRAM_SEALED_BYTES + size, number);
+        ether_seal(l, port->far, DATAGRAM_SEALED_BYTES + size, number);
         if (!port->detour(port->context, l->channel, port->far + DATAGRAM_HEAD_BYTES,
                           DATAGRAM_OVERHEAD_BYTES - DATAGRAM_HEAD_BYTES + size))
             l->detour_full_us = now_us + DETOUR_FULL_US;
@@ -219,7 +219,7 @@ static void transmit(struct link_ether *l, uint64_t now_us)
 }
 
 /* Does what is due; returns when the next is. */
-static uint64_t advance(struct link_ether *l, uint64_t now_us)
+static uint64_t ether_advance(struct link_ether *l, uint64_t now_us)
 {
     l->touched = false;
     bool owed = l->heard && window_unacknowledged(l->window) > 0;
@@ -335,7 +335,7 @@ static bool port_receive(struct ether_port *port)
     }
     for (struct link_ether *l = port->links; l != NULL; l = l->next) {
         if (l->touched && (l->pong_due || window_deadline(l->window) <= now_us))
-            advance(l, now_us);
+            ether_advance(l, now_us);
     }
     return true;
 }
@@ -377,7 +377,7 @@ static uint64_t ether_step(struct link *link, uint64_t now_us)
     struct link_ether *l = ether_of(link);
     port_receive(l->port);
     window_hold(l->window, link->more);
-    return advance(l, now_us);
+    return ether_advance(l, now_us);
 }
 
 static ssize_t ether_recv(struct link *link, void *bytes, size_t size)
@@ -390,7 +390,7 @@ static ssize_t ether_recv(struct link *link, void *bytes, size_t size)
         n = window_readable(l->window, &there);
     }
     if (n == 0 && window_deadline(l->window) == 0)
-        advance(l, clock_us()); /* what was read makes room for more: the other end waits */
+        ether_advance(l, clock_us()); /* what was read makes room for more: the other end waits */
     if (n == 0)
         return l->base.error != NULL ? LINK_BROKEN : 0;
     n = n < size ? n : size;

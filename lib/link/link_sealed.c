@@ -124,7 +124,7 @@ static ssize_t refill(struct sealed *s, int fd, const char **error)
     return LINK_BROKEN;
 }
 
-static size_t give(struct sealed *s, void *bytes, size_t size)
+static size_t sealed_give(struct sealed *s, void *bytes, size_t size)
 {
     size_t part = s->open_end - s->opened < size ? s->open_end - s->opened : size;
     memcpy(bytes, s->buffer + s->opened, part);
@@ -143,7 +143,7 @@ static ssize_t open_next(struct sealed *s, size_t body, void *bytes, size_t size
         s->open_end = s->opened + body;
     }
     s->start += RECORD_BYTES(body);
-    return (ssize_t)(direct ? body : give(s, bytes, size));
+    return (ssize_t)(direct ? body : sealed_give(s, bytes, size));
 }
 
 ssize_t sealed_recv(struct sealed *s, int fd, void *bytes, size_t size, const char **error)
@@ -151,7 +151,7 @@ ssize_t sealed_recv(struct sealed *s, int fd, void *bytes, size_t size, const ch
     const char *refused = NULL;
     size_t body;
     if (s->opened < s->open_end)
-        return (ssize_t)give(s, bytes, size);
+        return (ssize_t)sealed_give(s, bytes, size);
     while ((body = next_body(s, &refused)) == 0 && refused == NULL) {
         ssize_t n = refill(s, fd, error);
         if (n <= 0)

@@ -175,7 +175,7 @@ static bool take_fds(struct stream *s, struct msghdr *msg)
 }
 
 /* Bytes read of *room, 0 when the socket would block, or STREAM_CLOSED, STREAM_BROKEN. */
-static ssize_t fill(struct stream *s, size_t *room)
+static ssize_t stream_fill(struct stream *s, size_t *room)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int) * FDS_QUEUE_MAX)];
@@ -227,8 +227,8 @@ static int unqueue_fds(struct stream *s, int *fds, int want)
     return lost ? STREAM_FDS_LOST : got;
 }
 
-static int deliver(struct stream *s, const struct frame *frame, const uint8_t *payload,
-                   stream_frame_fn *on_frame, void *context)
+static int stream_deliver(struct stream *s, const struct frame *frame, const uint8_t *payload,
+                          stream_frame_fn *on_frame, void *context)
 {
     int fds[STREAM_FDS_MAX];
     int want = FRAME_FDS(frame->flags);
@@ -267,7 +267,7 @@ uint8_t *stream_take(struct stream *s, const uint8_t *payload)
 }
 
 /* Hands on every whole frame and keeps the rest. */
-static int parse(struct stream *s, stream_frame_fn *on_frame, void *context)
+static int stream_parse(struct stream *s, stream_frame_fn *on_frame, void *context)
 {
     size_t at = 0;
     int result = 0;
@@ -289,7 +289,7 @@ static int parse(struct stream *s, stream_frame_fn *on_frame, void *context)
         }
         if (used < size)
             break;
-        result = deliver(s, &frame, bytes + FRAME_HEADER_BYTES, on_frame, context);
+        result = stream_deliver(s, &frame, bytes + FRAME_HEADER_BYTES, on_frame, context);
         if (result == STREAM_KEEP)
             break;
         if (large)
@@ -307,15 +307,16 @@ int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context)
 {
     if (s->error != NULL)
         return STREAM_BROKEN;
-    int kept = parse(s, on_frame, context); /* frames left when on_frame stopped the last read */
+    /* Frames are left when on_frame stopped the last read. */
+    int kept = stream_parse(s, on_frame, context);
     if (kept != 0)
         return kept;
     for (size_t total = 0; total < READ_MAX_BYTES;) {
         size_t room;
-        ssize_t n = fill(s, &room);
+        ssize_t n = stream_fill(s, &room);
         if (n <= 0)
             return (int)n;
-        int result = parse(s, on_frame, context);
+        int result = stream_parse(s, on_frame, context);
         if (result != 0)
             return result;
         if ((size_t)n < room)
@@ -382,7 +383,7 @@ int stream_put(struct stream *s, const struct frame *frame, const uint8_t *paylo
 }
 
 /* Chunks up to the next one with descriptors of its own as one vector. */
-static int gather(const struct stream *s, struct iovec *iov)
+static int stream_gather(const struct stream *s, struct iovec *iov)
 {
     int count = 0;
     for (struct chunk *chunk = s->first; chunk != NULL && count < IOV_COUNT; chunk = chunk->next) {
@@ -438,7 +439,7 @@ int stream_flush(struct stream *s)
 {
     while (s->first != NULL) {
         struct iovec iov[IOV_COUNT];
-        ssize_t n = write_vector(s, iov, gather(s, iov));
+        ssize_t n = write_vector(s, iov, stream_gather(s, iov));
         if (n < 0)
             return errno == EAGAIN || errno == EINTR ? 1 : STREAM_CLOSED;
         written(s, (size_t)n);
@@ -451,7 +452,7 @@ static size_t write_through(struct stream *s, const struct iovec *pieces, int co
 {
     struct iovec iov[IOV_COUNT + STREAM_PIECES_MAX + 1];
     size_t queued = 0;
-    int gathered = gather(s, iov);
+    int gathered = stream_gather(s, iov);
     for (int i = 0; i < gathered; i++)
         queued += iov[i].iov_len;
     if (queued < s->queued)

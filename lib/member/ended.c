@@ -22,7 +22,7 @@ static struct ended_bucket *bucket(struct covey *vm, uint32_t tid)
     return &vm->known.ended.buckets[tid % ENDED_BUCKETS];
 }
 
-static struct ended *find(struct covey *vm, uint32_t tid)
+static struct ended *ended_find(struct covey *vm, uint32_t tid)
 {
     struct ended *ended;
     for (ended = LIST_FIRST(bucket(vm, tid)); ended != NULL; ended = LIST_NEXT(ended, in_bucket))
@@ -31,7 +31,7 @@ static struct ended *find(struct covey *vm, uint32_t tid)
     return ended;
 }
 
-static void drop(struct covey *vm, struct ended *ended)
+static void ended_drop(struct covey *vm, struct ended *ended)
 {
     TAILQ_REMOVE(&vm->known.ended.all, ended, in_order);
     LIST_REMOVE(ended, in_bucket);
@@ -46,13 +46,13 @@ void ended_init(struct covey *vm)
 
 void ended_keep(struct covey *vm, const struct control_gone *gone)
 {
-    struct ended *ended = find(vm, gone->tid); /* of an earlier task with that number */
+    struct ended *ended = ended_find(vm, gone->tid); /* of an earlier task with that number */
     if (ended != NULL)
-        drop(vm, ended);
+        ended_drop(vm, ended);
     if (gone->kind == COVEY_EXIT_UNKNOWN)
         return;
     if (vm->known.ended.count == ENDED_MAX)
-        drop(vm, TAILQ_FIRST(&vm->known.ended.all));
+        ended_drop(vm, TAILQ_FIRST(&vm->known.ended.all));
     ended = malloc(sizeof *ended);
     if (ended == NULL) {
         home_lost(vm, COVEY_ENOMEM, "memory is exhausted: the end of a task could not be kept");
@@ -66,16 +66,16 @@ void ended_keep(struct covey *vm, const struct control_gone *gone)
 
 void ended_recall(struct covey *vm, struct control_gone *gone)
 {
-    struct ended *ended = find(vm, gone->tid);
+    struct ended *ended = ended_find(vm, gone->tid);
     if (ended == NULL)
         return;
     if (gone->kind == COVEY_EXIT_UNKNOWN)
         *gone = ended->gone;
-    drop(vm, ended);
+    ended_drop(vm, ended);
 }
 
 void ended_free_all(struct covey *vm)
 {
     while (!TAILQ_EMPTY(&vm->known.ended.all))
-        drop(vm, TAILQ_FIRST(&vm->known.ended.all));
+        ended_drop(vm, TAILQ_FIRST(&vm->known.ended.all));
 }

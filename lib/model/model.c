@@ -214,7 +214,7 @@ static int check_form(const struct covey_problem *p)
     return good ? COVEY_OK : error_set(COVEY_EINVAL, "predict: the program has no such form");
 }
 
-static int check(const struct covey_problem *p, int hosts)
+static int problem_check(const struct covey_problem *p, int hosts)
 {
     if (hosts < 1 || hosts > COVEY_MODEL_HOSTS_MAX || p->tasks < 0 || p->tasks > 4096)
         return error_set(COVEY_EINVAL, "predictions are for 1 to %d hosts and up to 4096 tasks",
@@ -257,8 +257,8 @@ static int play_matmul(const struct model_machine *m, const struct covey_problem
     return model_matmul(m, p->size, q, time);
 }
 
-static int play(const struct model_machine *m, const struct covey_problem *p,
-                const struct model_view *view, struct model_time *time)
+static int problem_play(const struct model_machine *m, const struct covey_problem *p,
+                        const struct model_view *view, struct model_time *time)
 {
     int tasks = p->tasks > 0 ? p->tasks : m->host_count;
     if (p->model == COVEY_MODEL_SORT && is_bag(p))
@@ -276,7 +276,7 @@ static int predict(const struct model_machine *m, const struct covey_problem *p,
     const struct model_view view = {p->centre_re, p->centre_im, p->zoom,
                                     p->width,     p->height,    p->iterations};
     struct model_time time;
-    if (play(m, p, &view, &time) != 0)
+    if (problem_play(m, p, &view, &time) != 0)
         return error_set(COVEY_ENOHOST,
                          "the calibration lacks what this program computes, or memory "
                          "is exhausted; run covey calibrate");
@@ -297,7 +297,7 @@ int covey_predict(const struct covey_calibration *calibration, const struct cove
     const struct calibration *c = (const struct calibration *)(const void *)calibration;
     if (!calibration || !problem || !prediction || c->host_count < 1)
         return error_set(COVEY_EINVAL, "predict: no calibration, problem or prediction");
-    int error = check(problem, hosts);
+    int error = problem_check(problem, hosts);
     struct model_host *speeds = error ? NULL : calloc((size_t)hosts, sizeof *speeds);
     if (error)
         return error;

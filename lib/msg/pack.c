@@ -39,7 +39,7 @@ static int segments_reserve(struct covey_msg *msg, size_t more)
 }
 
 /* Room for `bytes` of own memory and `segments` more: what follows cannot fail. */
-static int reserve(struct covey_msg *msg, size_t bytes, size_t segments)
+static int pack_reserve(struct covey_msg *msg, size_t bytes, size_t segments)
 {
     int error = own_reserve(msg, bytes);
     return error == COVEY_OK ? segments_reserve(msg, segments) : error;
@@ -89,7 +89,7 @@ int covey_pack(covey_msg_t *msg, int type, const void *base, size_t count, ptrdi
         return (int)size;
     if (count > 0 && (base == NULL || (stride == 0 && count > 1)))
         return error_set(COVEY_EINVAL, "pack: %s", base == NULL ? "NULL array" : "stride 0");
-    if (reserve(msg, (size_t)size, 1) != COVEY_OK)
+    if (pack_reserve(msg, (size_t)size, 1) != COVEY_OK)
         return COVEY_ENOMEM;
     uint8_t *at = own_extend(msg, (size_t)size);
     size_t width = covey_type_size(type);
@@ -109,7 +109,7 @@ int covey_pack_inplace(covey_msg_t *msg, int type, const void *base, size_t coun
         return covey_pack(msg, type, base, count, 1);
     size_t bytes = count * covey_type_size(type);
     size_t padding = (size_t)size - ITEM_HEADER_BYTES - bytes;
-    if (reserve(msg, ITEM_HEADER_BYTES + padding, 3) != COVEY_OK)
+    if (pack_reserve(msg, ITEM_HEADER_BYTES + padding, 3) != COVEY_OK)
         return COVEY_ENOMEM;
     item_header_encode(own_extend(msg, ITEM_HEADER_BYTES), type, count);
     segment_add(msg, (struct segment){.foreign = base, .size = bytes});
@@ -139,7 +139,7 @@ int covey_pack_msg(covey_msg_t *msg, const covey_msg_t *nested)
     int64_t size = item_check(msg, COVEY_MESSAGE, nested->size + 8);
     if (size < 0)
         return (int)size;
-    if (reserve(msg, (size_t)size, 1) != COVEY_OK)
+    if (pack_reserve(msg, (size_t)size, 1) != COVEY_OK)
         return COVEY_ENOMEM;
     uint8_t *at = own_extend(msg, (size_t)size);
     item_header_encode(at, COVEY_MESSAGE, nested->size + 8);

@@ -148,7 +148,7 @@ static int ask_some(struct covey *vm, struct addition *a)
     return ask->request != NULL ? COVEY_OK : vm->home.lost != 0 ? vm->home.lost : COVEY_EINVAL;
 }
 
-static int add(struct covey *vm, struct addition *a)
+static int vm_add(struct covey *vm, struct addition *a)
 {
     int good = 0, first = 0, error = find_coordinator(vm);
     while (error == COVEY_OK && a->asked < a->n)
@@ -178,7 +178,7 @@ int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
     if (a.asks == NULL)
         return error_code(COVEY_ENOMEM);
     struct call call = call_begin(vm);
-    int good = call_end(vm, &call, add(vm, &a));
+    int good = call_end(vm, &call, vm_add(vm, &a));
     free(a.asks);
     return good;
 }

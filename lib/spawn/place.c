@@ -52,7 +52,7 @@ void place_free(struct covey *vm)
 /* ---- the hosts that may be used -------------------------------------------------------------- */
 
 /* A host that is silent for the moment is waited for when it is named: it answers, or is gone. */
-static int find_host(const struct covey_host *hosts, int n, const char *name)
+static int place_find_host(const struct covey_host *hosts, int n, const char *name)
 {
     for (int i = 0; i < n; i++) {
         bool there = hosts[i].state == COVEY_HOST_UP || hosts[i].state == COVEY_HOST_SUSPECT;
@@ -67,7 +67,7 @@ static int deal_named(const struct covey_host *hosts, int n, const char *const *
                       struct deal *deal)
 {
     for (; *names != NULL; names++) {
-        int at = find_host(hosts, n, *names);
+        int at = place_find_host(hosts, n, *names);
         if (at < 0)
             return at;
         uint32_t *grown = realloc(deal->hosts, ((size_t)deal->count + 1) * sizeof *grown);

@@ -63,7 +63,7 @@ static void send_part(struct covey *vm, uint32_t to, const struct family_batch *
 }
 
 /* A list of nobody: it is not known (any more). */
-static void answer(struct covey *vm, uint32_t to)
+static void siblings_answer(struct covey *vm, uint32_t to)
 {
     const struct family_batch *b = batch_of(vm, (covey_tid_t)to);
     uint32_t at = 0;
@@ -73,13 +73,13 @@ static void answer(struct covey *vm, uint32_t to)
     } while (b != NULL && at < b->count);
 }
 
-static void on_ask(struct covey *vm, uint32_t who)
+static void on_siblings_ask(struct covey *vm, uint32_t who)
 {
     struct family_ask *ask = NULL;
     if (family_of(vm)->spawning > 0 && batch_of(vm, (covey_tid_t)who) == NULL)
         ask = malloc(sizeof *ask);
     if (ask == NULL) {
-        answer(vm, who);
+        siblings_answer(vm, who);
         return;
     }
     *ask = (struct family_ask){.next = family_of(vm)->asks, .who = who};
@@ -119,7 +119,7 @@ void siblings_spawned(struct covey *vm, const covey_tid_t *tids, int n)
         while (family_of(vm)->asks != NULL) {
             struct family_ask *ask = family_of(vm)->asks;
             family_of(vm)->asks = ask->next;
-            answer(vm, ask->who);
+            siblings_answer(vm, ask->who);
             free(ask);
         }
     }
@@ -155,7 +155,7 @@ void siblings_on_family(struct covey *vm, const struct frame *frame, const uint8
     struct cursor c = cursor_reader(payload, frame->length);
     uint8_t what = cursor_get_u8(&c);
     if (what == FAMILY_ASK && cursor_done(&c))
-        on_ask(vm, frame->source);
+        on_siblings_ask(vm, frame->source);
     else if (what == FAMILY_ANSWER && frame->source == vm->self.parent)
         on_answer(vm, &c);
 }

@@ -50,7 +50,7 @@ struct parts {
     size_t argc, envc;
 };
 
-static const char *copy(char **to, const char *bytes, size_t size)
+static const char *string_copy(char **to, const char *bytes, size_t size)
 {
     char *at = *to;
     memcpy(at, bytes, size);
@@ -62,7 +62,7 @@ static const char *copy(char **to, const char *bytes, size_t size)
 static void copy_list(const char **list, char **to, const struct control_string *strings, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        list[i] = copy(to, strings[i].bytes, strings[i].size);
+        list[i] = string_copy(to, strings[i].bytes, strings[i].size);
     list[n] = NULL;
 }
 
@@ -77,8 +77,8 @@ static struct covey_start_order *order_make(const struct parts *p, size_t payloa
     char *to = (char *)(list + pointers);
     *order = (struct covey_start_order){.tid = (covey_tid_t)p->tid,
                                         .parent = (covey_tid_t)p->head.parent,
-                                        .program = copy(&to, p->program, strlen(p->program)),
-                                        .cwd = copy(&to, p->head.cwd, strlen(p->head.cwd)),
+                                        .program = string_copy(&to, p->program, strlen(p->program)),
+                                        .cwd = string_copy(&to, p->head.cwd, strlen(p->head.cwd)),
                                         .argv = list,
                                         .env = list + p->argc + 1};
     copy_list(list, &to, p->argv, p->argc);
@@ -122,7 +122,7 @@ int covey_unpack_order(covey_msg_t *msg, struct covey_start_order **order)
 
 #define STARTED 0 /* in the place of an exit kind */
 
-static int tell(covey_t *vm, covey_tid_t tid, int kind, int32_t value)
+static int outcome_tell(covey_t *vm, covey_tid_t tid, int kind, int32_t value)
 {
     uint8_t body[16];
     struct cursor c = cursor_writer(body, sizeof body);
@@ -138,7 +138,7 @@ static int tell(covey_t *vm, covey_tid_t tid, int kind, int32_t value)
 int covey_order_started(covey_t *vm, covey_tid_t tid, int32_t pid)
 {
     return pid < 1 ? error_set(COVEY_EINVAL, "order: bad pid %d", (int)pid)
-                   : tell(vm, tid, STARTED, pid);
+                   : outcome_tell(vm, tid, STARTED, pid);
 }
 
 int covey_order_ended(covey_t *vm, covey_tid_t tid, int exit_kind, int32_t value)
@@ -146,5 +146,5 @@ int covey_order_ended(covey_t *vm, covey_tid_t tid, int exit_kind, int32_t value
     if (exit_kind != COVEY_EXIT_STATUS && exit_kind != COVEY_EXIT_SIGNAL &&
         exit_kind != COVEY_EXIT_UNKNOWN)
         return error_set(COVEY_EINVAL, "order: a task cannot end by kind %d", exit_kind);
-    return tell(vm, tid, exit_kind, value);
+    return outcome_tell(vm, tid, exit_kind, value);
 }

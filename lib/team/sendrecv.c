@@ -177,7 +177,7 @@ int covey_sendrecv_array(covey_t *vm, covey_tid_t to, covey_tid_t from, int tag,
 /* ---- by rank -----------------------------------------------------------------------------------
  */
 
-static int side(covey_team_t *team, int rank, int tag, bool any, struct way *way)
+static int sendrecv_side(covey_team_t *team, int rank, int tag, bool any, struct way *way)
 {
     if (rank != COVEY_NO_RANK)
         return talk_way(team, rank, tag, any, way);
@@ -188,8 +188,8 @@ static int side(covey_team_t *team, int rank, int tag, bool any, struct way *way
 
 static int among(covey_team_t *team, int to, int from, int tag, struct exchange *x)
 {
-    int error = side(team, to, tag, false, &x->to);
-    return error != COVEY_OK ? error : side(team, from, tag, true, &x->from);
+    int error = sendrecv_side(team, to, tag, false, &x->to);
+    return error != COVEY_OK ? error : sendrecv_side(team, from, tag, true, &x->from);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */

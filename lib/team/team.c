@@ -232,7 +232,7 @@ static void agree_other(struct collective *c, struct hello *own)
 }
 
 /* All agree on h->context. */
-static int agree(struct covey_team *team, struct hello *h, int64_t timeout_us)
+static int context_agree(struct covey_team *team, struct hello *h, int64_t timeout_us)
 {
     struct collective *c = NULL;
     team->timeout_us = timeout_us;
@@ -288,7 +288,7 @@ static int assemble(struct covey_team *team, int64_t timeout_us)
                       .casts = !team_find_way(team)    ? 0
                                : ether_is_forced(team) ? 2
                                                        : 1};
-    int error = agree(team, &h, timeout_us);
+    int error = context_agree(team, &h, timeout_us);
     if (error != COVEY_OK)
         return error;
     if (h.context >= CONTEXTS_MAX)

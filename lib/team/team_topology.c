@@ -29,7 +29,7 @@ static void team_topology_free(void *extra)
     free(t);
 }
 
-static struct team_topology *create(int size)
+static struct team_topology *team_topology_create(int size)
 {
     struct team_topology *t = calloc(1, sizeof *t);
     int32_t *hosts = calloc((size_t)size, sizeof *hosts);
@@ -54,7 +54,7 @@ static void take_over(struct covey_team *team, struct team_topology *t)
 /* ---- places ------------------------------------------------------------------------------ */
 
 /* A host of that name, or of what stands before its first dot; or -1. */
-static int find_host(const struct topology *tree, const char *name)
+static int topology_find_host(const struct topology *tree, const char *name)
 {
     char first[64];
     int node = topology_find(tree, name);
@@ -84,7 +84,7 @@ static int find_places(const struct covey_team *team, struct team_topology *t)
         return count;
     for (int i = 0; i < team->size; i++) {
         const char *name = host_name(hosts, count, team->tids[i]);
-        t->hosts[i] = find_host(&t->topology->tree, name);
+        t->hosts[i] = topology_find_host(&t->topology->tree, name);
         if (t->hosts[i] < 0) {
             /* Adds a name to a list for people, once. */
             size_t size = sizeof missing;
@@ -113,7 +113,7 @@ int team_topology_find(struct covey_team *team)
 {
     const char *path = getenv("COVEY_TOPOLOGY");
     bool named = path != NULL && path[0] != '\0';
-    struct team_topology *t = create(team->size);
+    struct team_topology *t = team_topology_create(team->size);
     if (t == NULL)
         return COVEY_ENOMEM;
     int error =
@@ -164,7 +164,7 @@ int team_topology_share(struct covey_team *team, bool there, bool blind)
     if (!there)
         return COVEY_OK;
     if (team->rank != 0)
-        t = create(team->size);
+        t = team_topology_create(team->size);
     if (t == NULL)
         return COVEY_ENOMEM;
     int error = share(team, t);
@@ -187,7 +187,7 @@ int covey_team_set_topology(covey_team_t *team, const covey_topology_t *topology
         snprintf(team->unscheduled, sizeof team->unscheduled, "the program wants no topology");
         return COVEY_OK;
     }
-    struct team_topology *t = create(team->size);
+    struct team_topology *t = team_topology_create(team->size);
     if (t == NULL)
         return COVEY_ENOMEM;
     int error = covey_topology_print(topology, COVEY_TOPOLOGY_FILE, &text);

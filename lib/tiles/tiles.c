@@ -54,8 +54,8 @@ static void mix_options(uint64_t *hash, const struct covey_tiles_options *option
 }
 
 /* A member whose arguments are no good tells so by an error of its own. */
-static int agree(struct covey_team *team, int error, const struct covey_tiles_loop *loop,
-                 const struct covey_tiles_options *options)
+static int tiles_agree(struct covey_team *team, int error, const struct covey_tiles_loop *loop,
+                       const struct covey_tiles_options *options)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     if (error == COVEY_OK) {
@@ -131,7 +131,7 @@ static bool needs_costs(const struct covey_tiles *t, const struct covey_tiles_op
     return options->tile[t->shape.grid.along] == 0 && (c->point_s == 0 || messages);
 }
 
-static int finish(struct covey_tiles *t, const struct covey_tiles_options *options)
+static int tiles_finish(struct covey_tiles *t, const struct covey_tiles_options *options)
 {
     struct covey_tiles_costs costs = options->costs;
     int error = needs_costs(t, options) ? tiles_measure(t, &costs) : COVEY_OK;
@@ -152,14 +152,14 @@ int covey_tiles_create(covey_team_t *team, const struct covey_tiles_loop *loop,
                 : loop == NULL || loop->compute == NULL
                     ? error_set(COVEY_EINVAL, "tiles: NULL")
                     : tiles_shape_make(&t->shape, loop, options, covey_team_size(team));
-    error = agree(team, error, loop, options);
+    error = tiles_agree(team, error, loop, options);
     if (error == COVEY_OK) {
         t->team = team;
         t->loop = *loop;
-        error = agree(team, make_store(t), loop, options);
+        error = tiles_agree(team, make_store(t), loop, options);
     }
     if (error == COVEY_OK)
-        error = agree(team, finish(t, options), loop, options);
+        error = tiles_agree(team, tiles_finish(t, options), loop, options);
     if (error != COVEY_OK) {
         covey_tiles_free(&t);
         return error;

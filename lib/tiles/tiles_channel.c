@@ -111,8 +111,9 @@ static int await_slot(struct covey_tiles *t, struct tiles_slot *slot, size_t *co
     return error;
 }
 
-static int unpack(struct covey_tiles *t, const struct tiles_channel *c,
-                  const struct tiles_slot *slot, const struct tiling_box *face, size_t count)
+static int channel_unpack(struct covey_tiles *t, const struct tiles_channel *c,
+                          const struct tiles_slot *slot, const struct tiling_box *face,
+                          size_t count)
 {
     uint64_t since_us = clock_us();
     size_t values = tiles_store_unpack(&t->store, face, slot->buffer);
@@ -172,7 +173,7 @@ int tiles_channel_take(struct covey_tiles *t, struct tiles_channel *c, int64_t k
     c->next = (c->next + 1) % c->ahead;
     int error = await_slot(t, slot, &count);
     if (error == COVEY_OK)
-        error = unpack(t, c, slot, &face, count);
+        error = channel_unpack(t, c, slot, &face, count);
     return error != COVEY_OK ? error : expect_next(t, c, slot);
 }
 
@@ -230,7 +231,7 @@ int tiles_channel_take_now(struct covey_tiles *t, struct tiles_channel *c, int64
         error = tiles_await(&t->talk, &receipt, NULL);
     tiles_abandon(&t->talk, &receipt);
     tiles_book(&since_us, &t->timing.communication_s);
-    return error != COVEY_OK ? error : unpack(t, c, &c->slots[0], &face, count);
+    return error != COVEY_OK ? error : channel_unpack(t, c, &c->slots[0], &face, count);
 }
 
 int tiles_channel_give_now(struct covey_tiles *t, struct tiles_channel *c, int64_t k)

@@ -341,8 +341,8 @@ static int measure(struct covey_tiles *t, struct covey_tiles_costs *c)
 }
 
 /* The slowest computes as long as it needs; of messages the mean. */
-static int agree(struct covey_team *team, const struct covey_tiles_costs *mine,
-                 struct covey_tiles_costs *all)
+static int costs_agree(struct covey_team *team, const struct covey_tiles_costs *mine,
+                       struct covey_tiles_costs *all)
 {
     double counted = mine->alpha_s > 0, mean[6];
     const double sums[] = {mine->alpha_s, mine->beta_s,  mine->start_s,
@@ -371,7 +371,7 @@ int tiles_measure(struct covey_tiles *t, struct covey_tiles_costs *costs)
     error = measure(t, &mine);
     if (error != COVEY_OK)
         return tiles_talk_fail(&t->talk, error);
-    error = agree(t->team, &mine, &all);
+    error = costs_agree(t->team, &mine, &all);
     if (error == COVEY_OK) {
         /* What the program gave stays. */
         const struct covey_tiles_costs *measured = &all;

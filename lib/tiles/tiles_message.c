@@ -105,7 +105,7 @@ struct await {
     const struct covey_team *team;
 };
 
-static bool is_over(void *context)
+static bool message_is_over(void *context)
 {
     const struct await *a = context;
     return a->req->done || a->team->broken != 0;
@@ -129,7 +129,7 @@ int tiles_await(const struct tiles_talk *talk, struct tiles_message *m, size_t *
         return COVEY_OK;
     struct await await = {&m->req->req, talk->team};
     struct call call = call_begin(vm);
-    int error = outcome(&await, call_idle(vm, is_over, &await, talk->deadline_us));
+    int error = outcome(&await, call_idle(vm, message_is_over, &await, talk->deadline_us));
     call_end(vm, &call, error);
     if (!await.req->done)
         return error;
@@ -146,7 +146,7 @@ static bool is_done(void *context)
 }
 
 /* With the lock held. False: it is a send of which bytes have left. */
-static bool take_back(struct covey *vm, struct covey_req *req)
+static bool message_take_back(struct covey *vm, struct covey_req *req)
 {
     return req->done || (req->kind == REQ_RECEIVE ? match_cancel(vm, req) : outgo_cancel(vm, req));
 }
@@ -160,7 +160,7 @@ void tiles_abandon(const struct tiles_talk *talk, struct tiles_message *m)
     if (r == NULL)
         return;
     struct call call = call_begin(vm);
-    if (!take_back(vm, &r->req)) {
+    if (!message_take_back(vm, &r->req)) {
         if (collective_orphan(vm, r))
             r = NULL;
         else

@@ -116,8 +116,8 @@ static double stored(const struct covey_tiles_costs *c, double bytes)
 }
 
 /* All tasks against each other. */
-static int play(const struct tiles_shape *s, const struct tiling_pipe *pipe,
-                struct covey_tiles_plan *plan)
+static int plan_play(const struct tiles_shape *s, const struct tiling_pipe *pipe,
+                     struct covey_tiles_plan *plan)
 {
     const struct covey_tiles_costs *c = &plan->costs;
     int64_t z = s->tile[s->grid.along], layers = (pipe->extent + z - 1) / z;
@@ -176,7 +176,7 @@ int tiles_plan_make(struct tiles_shape *shape, const struct covey_tiles_options 
     fill_tiles(shape, &made);
     fill_volumes(shape, &made);
     fill_times(&pipe, shape->tile[along], &made);
-    error = play(shape, &pipe, &made);
+    error = plan_play(shape, &pipe, &made);
     free((void *)pipe.columns);
     if (error == COVEY_OK)
         *plan = made;

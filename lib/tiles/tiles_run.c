@@ -36,7 +36,7 @@ static void compute_from(struct covey_tiles *t, const struct covey_tile *layer, 
     }
 }
 
-static void compute(struct covey_tiles *t, int64_t k)
+static void layer_compute(struct covey_tiles *t, int64_t k)
 {
     struct covey_tile layer = t->part;
     tiles_shape_layer(&t->shape, k, &layer.box);
@@ -78,13 +78,13 @@ static int steps(struct covey_tiles *t, channel_fn *take, channel_fn *give)
         error = each_channel(t, t->in, take, k);
         if (error != COVEY_OK)
             break;
-        compute(t, k);
+        layer_compute(t, k);
         error = each_channel(t, t->out, give, k);
     }
     return error;
 }
 
-static int overlap(struct covey_tiles *t)
+static int overlap_run(struct covey_tiles *t)
 {
     int error = each_channel(t, t->in, expect, 0);
     if (error == COVEY_OK)
@@ -92,10 +92,10 @@ static int overlap(struct covey_tiles *t)
     return error != COVEY_OK ? error : each_channel(t, t->out, flush, 0);
 }
 
-static int run(struct covey_tiles *t)
+static int tiles_run(struct covey_tiles *t)
 {
     int error = t->plan.schedule == COVEY_TILES_OVERLAP
-                    ? overlap(t)
+                    ? overlap_run(t)
                     : steps(t, tiles_channel_take_now, tiles_channel_give_now);
     if (error == COVEY_OK)
         return error;
@@ -121,7 +121,7 @@ int covey_tiles_run(covey_tiles_t *tiles, struct covey_tiles_timing *timing)
     memset(&tiles->timing, 0, sizeof tiles->timing);
     uint64_t since_us = clock_us();
     if (tiles->working)
-        error = run(tiles);
+        error = tiles_run(tiles);
     tiles_book(&since_us, &tiles->timing.total_s);
     tiles->timing.points = tiles->points;
     if (timing != NULL)

@@ -54,7 +54,7 @@ uint8_t *tiles_store_at(const struct tiles_store *store, const int64_t *p)
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
-static bool begin(const struct covey_tile *tile, int64_t *place)
+static bool row_begin(const struct covey_tile *tile, int64_t *place)
 {
     int dims = tile->store->shape->space.dims;
     memcpy(place, tile->box.first, (size_t)dims * sizeof *place);
@@ -66,7 +66,7 @@ static bool begin(const struct covey_tile *tile, int64_t *place)
 }
 
 /* To the next row of the box, as an odometer goes on. */
-static bool go_on(const struct covey_tile *tile, int64_t *place)
+static bool row_go_on(const struct covey_tile *tile, int64_t *place)
 {
     for (int i = tile->store->shape->space.dims - 2; i >= 0; i--) {
         if (++place[i] < tile->box.end[i])
@@ -94,8 +94,8 @@ int covey_tile_next(const covey_tile_t *tile, struct covey_tile_row *row)
 {
     const struct tiling_space *space = &tile->store->shape->space;
     int last = space->dims - 1;
-    bool more = row->count == 0 ? begin(tile, row->place) : go_on(tile, row->place);
-    for (; more; more = go_on(tile, row->place)) {
+    bool more = row->count == 0 ? row_begin(tile, row->place) : row_go_on(tile, row->place);
+    for (; more; more = row_go_on(tile, row->place)) {
         int64_t first = tile->box.first[last], end = tile->box.end[last];
         if (tiling_space_row(space, row->place, &first, &end)) {
             fill_row(tile->store, row, first, end);
@@ -152,7 +152,7 @@ struct border {
 };
 
 /* Points p of a row, from `first` to before `end` along the last dimension. */
-static void ask(const struct border *b, int64_t *p, int64_t first, int64_t end)
+static void border_ask(const struct border *b, int64_t *p, int64_t first, int64_t end)
 {
     const struct tiling_space *space = &b->store->shape->space;
     int last = space->dims - 1;
@@ -193,7 +193,7 @@ void tiles_store_border(struct tiles_store *store, const struct tiling_box *part
     int64_t p[TILING_DIMS_MAX];
     if (loop->outside == NULL)
         return;
-    for (bool more = begin(&all, p); more; more = go_on(&all, p)) {
+    for (bool more = row_begin(&all, p); more; more = row_go_on(&all, p)) {
         const struct tiles_shape *shape = b.store->shape;
         int last = shape->space.dims - 1;
         int64_t in_first = shape->space.box.first[last], in_end = shape->space.box.end[last];
@@ -203,8 +203,8 @@ void tiles_store_border(struct tiles_store *store, const struct tiling_box *part
             int64_t first, end;
             if (!depended(&b, p, shape->d.vector[j], &first, &end))
                 continue;
-            ask(&b, p, first, end < in_first ? end : in_first);
-            ask(&b, p, first > in_end ? first : in_end, end);
+            border_ask(&b, p, first, end < in_first ? end : in_first);
+            border_ask(&b, p, first > in_end ? first : in_end, end);
         }
     }
 }

@@ -11,7 +11,7 @@ struct alias {
     char *name, *text; /* words with a blank between them */
 };
 
-static struct alias **find(struct alias **at, const char *name)
+static struct alias **alias_find(struct alias **at, const char *name)
 {
     while (*at != NULL && strcmp((*at)->name, name) != 0)
         at = &(*at)->next;
@@ -27,7 +27,7 @@ static void alias_free(struct alias *alias)
 
 void alias_remove(struct console *c, const char *name)
 {
-    struct alias **at = find(&c->aliases, name), *gone = *at;
+    struct alias **at = alias_find(&c->aliases, name), *gone = *at;
     if (gone == NULL)
         return;
     *at = gone->next;

@@ -24,7 +24,7 @@ static void names(struct console *c, int argc, char **argv)
 }
 
 /* An empty message, as a mark that others can look for. */
-static void put(struct console *c, int argc, char **argv)
+static void box_put(struct console *c, int argc, char **argv)
 {
     int flags;
     (void)c, (void)argc;
@@ -43,6 +43,6 @@ const struct command box_commands[] = {
     {"mbox", names, 0, 1, "As names", "mbox [PATTERN]"},
     {"names", names, 0, 1, "List the names of mailboxes",
      "names [PATTERN]   (a regular expression, or * for all)"},
-    {"put", put, 2, 2, "Put an empty message into a mailbox", "put NAME FLAGS"},
+    {"put", box_put, 2, 2, "Put an empty message into a mailbox", "put NAME FLAGS"},
     {.name = NULL},
 };

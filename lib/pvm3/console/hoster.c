@@ -12,7 +12,7 @@
 #define STATUS_MAX 65536  /* an answer may be as long as its message */
 #define TID_FIRST 0x40000 /* of a host; less is a count */
 
-static int ask(int hoster, char *login, int tid, char *command)
+static int start_ask(int hoster, char *login, int tid, char *command)
 {
     int count = 1;
     char options[] = "";
@@ -31,7 +31,7 @@ static int ask(int hoster, char *login, int tid, char *command)
 
 /* The host's tid is next, behind other answers and the count that PVM 3.4.6 has before them, but
  * not its manual. */
-static bool find_host(int tid, char *status)
+static bool hoster_find_host(int tid, char *status)
 {
     int number = 0;
     while (pvm_upkint(&number, 1, 1) == PvmOk && number != tid) {
@@ -48,7 +48,7 @@ static bool print_answer(int bufid, int tid)
     int bytes = 0;
     pvm_bufinfo(bufid, &bytes, NULL, NULL);
     char *status = bytes < 0 || bytes > STATUS_MAX ? NULL : malloc((size_t)bytes + 1);
-    bool good = status != NULL && find_host(tid, status) && pvm_upkstr(status) == PvmOk;
+    bool good = status != NULL && hoster_find_host(tid, status) && pvm_upkstr(status) == PvmOk;
     if (good)
         puts(status);
     free(status);
@@ -62,7 +62,7 @@ int hoster_ask(char **words)
         return 1;
     pvm_setopt(PvmAutoErr, 0);
     pvm_setopt(PvmResvTids, 1);
-    int bufid = ask(hoster, words[1], tid, words[3]);
+    int bufid = start_ask(hoster, words[1], tid, words[3]);
     while (bufid >= 0 && (bufid = pvm_recv(hoster, SM_STHOSTACK)) >= 0) {
         if (print_answer(bufid, tid))
             break;

@@ -59,7 +59,7 @@ static int *each(int (*call)(char **names, int count, int *infos), int argc, cha
     return infos;
 }
 
-static void add(struct console *c, int argc, char **argv)
+static void hosts_add(struct console *c, int argc, char **argv)
 {
     int *infos = each(pvm_addhosts, argc, argv);
     (void)c;
@@ -130,7 +130,7 @@ static void tickle(struct console *c, int argc, char **argv)
 }
 
 const struct command host_commands[] = {
-    {"add", add, 1, -1, "Start daemons on hosts and take them in",
+    {"add", hosts_add, 1, -1, "Start daemons on hosts and take them in",
      "add HOST ...\nadd 'HOST OPTION=VALUE ...' ...   (options as in a hostfile)"},
     {"conf", conf, 0, 0, "List the hosts",
      "conf\nHOST its name, DTID the tid of its daemon, ARCH, SPEED relative to 1000,\n"

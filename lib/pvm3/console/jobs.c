@@ -143,7 +143,7 @@ static void take_message(struct job *job)
     }
 }
 
-static bool is_over(const struct job *job)
+static bool job_is_over(const struct job *job)
 {
     for (int i = 0; i < job->count; i++) {
         if (!job->tasks[i].ended)
@@ -164,7 +164,7 @@ static void take_finished(struct console *c)
 {
     for (struct job **at = &c->jobs; *at != NULL;) {
         struct job *job = *at;
-        if (!is_over(job)) {
+        if (!job_is_over(job)) {
             at = &job->next;
             continue;
         }

@@ -21,7 +21,7 @@ struct spawn {
 };
 
 /* The word behind the dash says where: a host, an architecture, or a folder. */
-static bool place(struct spawn *s, char *word)
+static bool spawn_place(struct spawn *s, char *word)
 {
     int formats, count;
     struct pvmhostinfo *hosts;
@@ -61,7 +61,7 @@ static bool option(struct spawn *s, char *word)
     } else if (word[1] == '@') {
         printf("spawn: %s: no file of events is written; see trace\n", word);
         return false;
-    } else if (word[1] == '\0' || !place(s, word + 1)) {
+    } else if (word[1] == '\0' || !spawn_place(s, word + 1)) {
         printf("spawn: %s: unknown option\n", word);
         return false;
     }
@@ -80,7 +80,7 @@ static bool open_output(struct spawn *s)
 }
 
 /* The console is nobody's parent: a program that asks whether it is the master is one. */
-static void run(struct console *c, const struct spawn *s, char **argv)
+static void spawn_run(struct console *c, const struct spawn *s, char **argv)
 {
     int tag = 0, *tids = calloc((size_t)s->count, sizeof *tids);
     int number = s->is_job ? job_start(c, s->file, &tag) : 0;
@@ -121,7 +121,7 @@ static void spawn(struct console *c, int argc, char **argv)
         return;
     }
     if (open_output(&s))
-        run(c, &s, argv + at);
+        spawn_run(c, &s, argv + at);
 }
 
 const struct command spawn_commands[] = {

@@ -188,7 +188,7 @@ static void version(struct console *c, int argc, char **argv)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool contains(const int *tids, int count, int tid)
+static bool tids_contain(const int *tids, int count, int tid)
 {
     for (int i = 0; i < count; i++) {
         if (tids[i] == tid)
@@ -206,7 +206,7 @@ static void kill_all(void)
     if (pvm_tasks(0, &count, &tasks) < 0)
         return;
     for (int i = 0; i < count; i++) {
-        if (tasks[i].ti_tid != pvm_mytid() && !contains(kept, kept_count, tasks[i].ti_tid))
+        if (tasks[i].ti_tid != pvm_mytid() && !tids_contain(kept, kept_count, tasks[i].ti_tid))
             pvm_kill(tasks[i].ti_tid);
     }
 }

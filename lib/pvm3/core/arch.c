@@ -26,7 +26,7 @@ static const struct arch archs[] = {
 };
 
 /* What PVM never knew has the name of the most usual. */
-static const struct arch *find(const char *machine)
+static const struct arch *arch_find(const char *machine)
 {
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         if (strcmp(archs[i].machine, machine) == 0)
@@ -37,12 +37,12 @@ static const struct arch *find(const char *machine)
 
 const char *arch_name(const struct covey_host *host)
 {
-    return find(host->arch)->name;
+    return arch_find(host->arch)->name;
 }
 
 int arch_format(const struct covey_host *host)
 {
-    int format = find(host->arch)->is_32 ? FORMAT_32 : FORMAT_64;
+    int format = arch_find(host->arch)->is_32 ? FORMAT_32 : FORMAT_64;
     return host->big_endian ? format | FORMAT_BIG : format;
 }
 
@@ -52,5 +52,5 @@ const char *arch_own(void)
     struct utsname here;
     if (set != NULL && set[0] != '\0')
         return set;
-    return find(uname(&here) == 0 ? here.machine : "")->name;
+    return arch_find(uname(&here) == 0 ? here.machine : "")->name;
 }

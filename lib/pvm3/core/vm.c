@@ -65,7 +65,7 @@ static int parent_of(covey_t *vm)
     return spawned_with("PVMPARENT", &value) && vm_is_task(value) ? value : covey_parent(vm);
 }
 
-static int join(covey_t **vm)
+static int vm_join(covey_t **vm)
 {
     struct covey_options options = {.output = COVEY_OUTPUT_DISCARD}; /* see output.c */
     const char *id = getenv("PVM_VMID");
@@ -77,7 +77,7 @@ static int join(covey_t **vm)
 covey_t *vm_find(void)
 {
     covey_t *vm = membership;
-    if (vm == NULL && join(&vm) == COVEY_OK) {
+    if (vm == NULL && vm_join(&vm) == COVEY_OK) {
         membership = vm;
         pvmmytid = covey_mytid(vm);
         parent = parent_of(vm);

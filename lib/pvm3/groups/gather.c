@@ -8,18 +8,18 @@
 
 #include "lib/pvm3/groups/collective.h"
 
-static void copy(void *to, const void *from, size_t bytes)
+static void block_copy(void *to, const void *from, size_t bytes)
 {
     if (to != from && bytes > 0)
         memmove(to, from, bytes);
 }
 
-static int gather(const struct collective *c, void *result, const void *base)
+static int array_gather(const struct collective *c, void *result, const void *base)
 {
     char *to = result;
     if (c->own != c->root)
         return collective_send(c, c->root, base);
-    copy(to + (size_t)c->own * c->bytes, base, c->bytes);
+    block_copy(to + (size_t)c->own * c->bytes, base, c->bytes);
     int error = PvmOk;
     for (int i = 0; i < c->members.count && error == PvmOk; i++) {
         if (i != c->own)
@@ -38,7 +38,7 @@ static int scatter(const struct collective *c, void *result, const void *base)
         if (i != c->own)
             error = collective_send(c, i, from + (size_t)i * c->bytes);
     }
-    copy(result, from + (size_t)c->own * c->bytes, c->bytes);
+    block_copy(result, from + (size_t)c->own * c->bytes, c->bytes);
     return error;
 }
 
@@ -47,7 +47,7 @@ int pvm_gather(void *result, void *base, int count, int type, int tag, char *gro
     struct collective c;
     int error = collective_begin(&c, group, root, &(struct portion){count, type, tag});
     if (error == PvmOk) {
-        error = gather(&c, result, base);
+        error = array_gather(&c, result, base);
         collective_end(&c);
     }
     return collective_error("pvm_gather", error);

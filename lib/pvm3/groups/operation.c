@@ -68,7 +68,7 @@
     }
 
 /* NOLINTBEGIN(readability-function-size): the macros */
-static int choose(int type, void *result, const void *more, int count, int greater)
+static int operation_choose(int type, void *result, const void *more, int count, int greater)
 {
     if (type == PVM_BYTE) {
         CHOOSE(signed char);
@@ -80,12 +80,12 @@ static int choose(int type, void *result, const void *more, int count, int great
 
 void PvmMax(int *type, void *result, void *more, int *count, int *info)
 {
-    *info = choose(*type, result, more, *count, 1);
+    *info = operation_choose(*type, result, more, *count, 1);
 }
 
 void PvmMin(int *type, void *result, void *more, int *count, int *info)
 {
-    *info = choose(*type, result, more, *count, 0);
+    *info = operation_choose(*type, result, more, *count, 0);
 }
 
 /* ---- sums and products --------------------------------------------------------------------------
@@ -112,13 +112,13 @@ void PvmMin(int *type, void *result, void *more, int *count, int *info)
         a[0] = re;                                                                                 \
     }
 
-static int add(int type, void *result, const void *more, int count)
+static int operation_add(int type, void *result, const void *more, int count)
 {
     REAL_TYPES(type, ADD)
     COMPLEX_TYPES(type, ADD_COMPLEX)
 }
 
-static int multiply(int type, void *result, const void *more, int count)
+static int operation_multiply(int type, void *result, const void *more, int count)
 {
     REAL_TYPES(type, MULTIPLY)
     COMPLEX_TYPES(type, MULTIPLY_COMPLEX)
@@ -127,10 +127,10 @@ static int multiply(int type, void *result, const void *more, int count)
 
 void PvmSum(int *type, void *result, void *more, int *count, int *info)
 {
-    *info = add(*type, result, more, *count);
+    *info = operation_add(*type, result, more, *count);
 }
 
 void PvmProduct(int *type, void *result, void *more, int *count, int *info)
 {
-    *info = multiply(*type, result, more, *count);
+    *info = operation_multiply(*type, result, more, *count);
 }

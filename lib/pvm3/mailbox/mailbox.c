@@ -142,7 +142,7 @@ static bool may_delete(const struct entry *e)
 }
 
 /* A copy of the message that others may delete meanwhile. */
-static int take(const char *name, const struct entry *e, int flags, struct buffer **copy)
+static int entry_take(const char *name, const struct entry *e, int flags, struct buffer **copy)
 {
     if (flags & PvmMboxReadAndDelete && !may_delete(e))
         return PvmDenied;
@@ -166,7 +166,7 @@ static int find_and_take(const char *name, int index, int flags, struct buffer *
     while (result == PvmOk && *copy == NULL) {
         struct entry *e = mailbox_entry(mailbox_find(name), index, flags);
         if (e != NULL)
-            result = take(name, e, flags, copy);
+            result = entry_take(name, e, flags, copy);
         else
             result = flags & PvmMboxWaitForInfo ? journal_wait(&mailbox_use) : PvmNotFound;
         if (e != NULL && result == PvmNotFound)
@@ -215,7 +215,7 @@ static int entries_count(const struct class *class)
 }
 
 /* Three arrays in one piece of memory. */
-static int describe(struct pvmmboxinfo *box, const struct class *class)
+static int box_describe(struct pvmmboxinfo *box, const struct class *class)
 {
     size_t count = (size_t)entries_count(class);
     int *numbers = calloc(3 * count, sizeof *numbers);
@@ -244,12 +244,12 @@ static int boxes_add(const struct class *class)
     if (grown == NULL)
         return PvmNoMem;
     boxes = grown;
-    int error = describe(&boxes[box_count], class);
+    int error = box_describe(&boxes[box_count], class);
     box_count += error == PvmOk;
     return error;
 }
 
-static int collect(const char *pattern)
+static int boxes_collect(const char *pattern)
 {
     regex_t expression;
     bool all = pattern == NULL || pattern[0] == '\0' || strcmp(pattern, "*") == 0;
@@ -278,7 +278,7 @@ int call_getmboxinfo(char *pattern, int *count, struct pvmmboxinfo **list)
     boxes = NULL;
     box_count = 0;
     if (error == PvmOk)
-        error = collect(pattern);
+        error = boxes_collect(pattern);
     if (error != PvmOk)
         return lpvmerr("pvm_getmboxinfo", error);
     *count = box_count;

@@ -142,7 +142,7 @@ static int free_index(const struct class *class, int least)
     return least;
 }
 
-static int put(const char *name, struct entry *what)
+static int entry_put(const char *name, struct entry *what)
 {
     struct class *class = mailbox_find(name);
     struct entry *there = mailbox_entry(class, what->index, 0);
@@ -194,7 +194,7 @@ static int apply_put(struct buffer *b, int author)
     int error = unpack_entry(b, numbers, name, &what.message);
     if (error != PvmOk)
         return error;
-    int index = what.index < 0 || what.owner != author ? PvmBadMsg : put(name, &what);
+    int index = what.index < 0 || what.owner != author ? PvmBadMsg : entry_put(name, &what);
     buffer_destroy(what.message);
     return index;
 }
@@ -303,7 +303,7 @@ static int pack_numbers(struct buffer *b, const int *numbers, int count)
     return pack_array(b, PVM_INT, numbers, count, 1);
 }
 
-static int append(struct buffer *b, int error)
+static int mailbox_append(struct buffer *b, int error)
 {
     int result = error == PvmOk ? journal_append(&mailbox_use, b) : error;
     buffer_destroy(b);
@@ -321,7 +321,7 @@ int mailbox_put(const char *name, int flags, int index, const struct buffer *mes
         error = pack_string(b, name);
     if (error == PvmOk)
         error = nested_pack(b, message);
-    return append(b, error);
+    return mailbox_append(b, error);
 }
 
 int mailbox_delete(const char *name, int index)
@@ -331,14 +331,14 @@ int mailbox_delete(const char *name, int index)
     int error = b == NULL ? PvmNoMem : pack_numbers(b, numbers, 3);
     if (error == PvmOk)
         error = pack_string(b, name);
-    return append(b, error);
+    return mailbox_append(b, error);
 }
 
 int mailbox_owner_gone(int tid)
 {
     struct buffer *b = buffer_create(ENC_DEFAULT);
     const int numbers[2] = {GONE, tid};
-    return append(b, b == NULL ? PvmNoMem : pack_numbers(b, numbers, 2));
+    return mailbox_append(b, b == NULL ? PvmNoMem : pack_numbers(b, numbers, 2));
 }
 
 static int entries_count(void)

@@ -52,7 +52,7 @@ static const char *lock_name(enum plugin plugin, int host)
     return name;
 }
 
-static void note(struct plugins *plugins, const struct covey_held *held)
+static void plugin_note(struct plugins *plugins, const struct covey_held *held)
 {
     plugins->taskers |= strncmp(held->name, TASKER, strlen(TASKER)) == 0;
     for (int i = 0; i < PLUGINS; i++) {
@@ -68,7 +68,7 @@ void plugin_look(struct plugins *plugins)
     *plugins = (struct plugins){0};
     for (int i = 0; i < count; i++) {
         if (list[i].kind == COVEY_HELD_LOCK && list[i].holder > 0)
-            note(plugins, &list[i]);
+            plugin_note(plugins, &list[i]);
     }
     covey_free(list);
 }

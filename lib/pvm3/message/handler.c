@@ -30,7 +30,7 @@ struct handler {
 static struct handler *handlers; /* those of the program, from number OWN on */
 static int count, capacity;
 
-static bool overlap(int a, int b)
+static bool filters_overlap(int a, int b)
 {
     return a == -1 || b == -1 || a == b;
 }
@@ -39,8 +39,8 @@ static bool exists(const struct handler *wanted)
 {
     for (int i = 0; i < count; i++) {
         const struct handler *h = &handlers[i];
-        if (h->call != NULL && overlap(h->tid, wanted->tid) && overlap(h->tag, wanted->tag) &&
-            h->context == wanted->context)
+        if (h->call != NULL && filters_overlap(h->tid, wanted->tid) &&
+            filters_overlap(h->tag, wanted->tag) && h->context == wanted->context)
             return true;
     }
     return false;
@@ -102,8 +102,8 @@ bool handler_take(struct buffer *b)
 {
     for (int i = 0; i < count; i++) {
         const struct handler *h = &handlers[i];
-        if (h->call != NULL && overlap(h->tid, b->info.src) && overlap(h->tag, b->info.tag) &&
-            h->context == b->info.ctx) {
+        if (h->call != NULL && filters_overlap(h->tid, b->info.src) &&
+            filters_overlap(h->tag, b->info.tag) && h->context == b->info.ctx) {
             call_with(h->call, b);
             return true;
         }

@@ -19,7 +19,7 @@ static int64_t waiting_bytes, told_bytes; /* of all messages here; as Covey know
 
 #define TELL_BYTES (1 << 20) /* it need not know it better */
 
-static void tell(int64_t more)
+static void inbox_tell(int64_t more)
 {
     waiting_bytes += more;
     int64_t untold = waiting_bytes - told_bytes;
@@ -54,7 +54,7 @@ void inbox_remove(struct buffer *b)
         last = before;
     b->next = NULL;
     b->waiting = false;
-    tell(-(int64_t)b->body.size);
+    inbox_tell(-(int64_t)b->body.size);
     removals++;
 }
 
@@ -74,7 +74,7 @@ void inbox_deliver(struct buffer *b)
     if (!handler_take(b)) {
         b->next = NULL;
         b->waiting = true;
-        tell((int64_t)b->body.size);
+        inbox_tell((int64_t)b->body.size);
         if (last == NULL)
             first = b;
         else

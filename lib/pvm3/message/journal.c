@@ -270,8 +270,8 @@ static int change_shorten(struct buffer *b, int number, struct blob *blob)
 }
 
 /* Proposes until it is decided for one of the numbers. */
-static int propose(const struct journal_use *use, const struct buffer *change, int number,
-                   int *result)
+static int change_propose(const struct journal_use *use, const struct buffer *change, int number,
+                          int *result)
 {
     struct covey_decision d;
     struct head head = {0};
@@ -293,7 +293,7 @@ static int propose(const struct journal_use *use, const struct buffer *change, i
     return error;
 }
 
-static int append(const struct journal_use *use, const struct buffer *record, int *result)
+static int record_append(const struct journal_use *use, const struct buffer *record, int *result)
 {
     int number = ++serial;
     struct blob blob = {0};
@@ -302,7 +302,7 @@ static int append(const struct journal_use *use, const struct buffer *record, in
     if (error == PvmOk && change->body.size > COVEY_DECISION_MAX)
         error = change_shorten(change, number, &blob);
     if (error == PvmOk)
-        error = propose(use, change, number, result);
+        error = change_propose(use, change, number, result);
     if (error != PvmOk && blob.parts > 0)
         blob_forget(&blob);
     buffer_destroy(change);
@@ -315,8 +315,8 @@ static void summarise(const struct journal_use *use)
 {
     int result = PvmNotFound, old_blobs = blob_count;
     struct buffer *record = buffer_create(ENC_DEFAULT);
-    if (record != NULL && use->summary(record) == PvmOk && append(use, record, &result) == PvmOk &&
-        result == PvmOk) {
+    if (record != NULL && use->summary(record) == PvmOk &&
+        record_append(use, record, &result) == PvmOk && result == PvmOk) {
         /* Those before the summary, which is the last change, are forgotten with their blobs,
          * unless somebody else wrote a change meanwhile that they are still needed for: then the
          * next one does. */
@@ -336,7 +336,7 @@ static void summarise(const struct journal_use *use)
 int journal_append(const struct journal_use *use, const struct buffer *record)
 {
     int result = PvmSysErr;
-    int error = append(use, record, &result);
+    int error = record_append(use, record, &result);
     if (error == PvmOk && (next - base >= CHANGES_MAX || bytes >= BYTES_MAX))
         summarise(use);
     return error == PvmOk ? result : error;

@@ -116,7 +116,7 @@ static bool is_of_route(int what)
 }
 
 /* One with these numbers for the program. */
-static void tell(struct told *told, const struct request *r, const int *numbers, int count)
+static void notice_tell(struct told *told, const struct request *r, const int *numbers, int count)
 {
     struct buffer *b = buffer_create(ENC_DEFAULT);
     if (b == NULL || pack_array(b, PVM_INT, numbers, count, 1) != PvmOk) {
@@ -132,7 +132,7 @@ static void tell(struct told *told, const struct request *r, const int *numbers,
     told->end = &b->next;
 }
 
-static void deliver(const struct told *told)
+static void notices_deliver(const struct told *told)
 {
     for (struct buffer *b = told->first, *after; b != NULL; b = after) {
         after = b->next;
@@ -153,10 +153,10 @@ static void tell_once(int what, int tid)
         }
         *at = r->next;
         routes_awaited -= what == PvmRouteAdd;
-        tell(&told, r, &tid, 1);
+        notice_tell(&told, r, &tid, 1);
         free(r);
     }
-    deliver(&told);
+    notices_deliver(&told);
 }
 
 static void tell_added(int tid)
@@ -167,9 +167,9 @@ static void tell_added(int tid)
         if (r->what != PvmHostAdd || r->left == 0)
             continue;
         r->left -= r->left > 0;
-        tell(&told, r, body, 2);
+        notice_tell(&told, r, body, 2);
     }
-    deliver(&told);
+    notices_deliver(&told);
 }
 
 static void on_exit_notice(const struct covey_notice *n)

@@ -41,7 +41,7 @@ static bool is_unsigned(int type)
     return type == PVM_USHORT || type == PVM_ULONG;
 }
 
-static void turn(uint8_t *bytes, size_t size)
+static void number_turn(uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size / 2; i++) {
         uint8_t byte = bytes[i];
@@ -55,7 +55,7 @@ void pack_swap(int type, void *bytes, size_t size)
     uint8_t *at = bytes;
     size_t number = pack_size(type) == 0 ? 1 : forms[type].number;
     for (size_t i = 0; number > 1 && i + number <= size; i += number)
-        turn(at + i, number);
+        number_turn(at + i, number);
 }
 
 /* ---- elements that take more room in a message than in memory -------------------------------- */
@@ -133,7 +133,7 @@ static void unpack_element(struct buffer *b, int type, uint8_t *to, size_t width
     body_read(&b->body, element, width);
     size_t number = width == forms[type].size ? forms[type].number : width;
     for (size_t i = 0; b->swapped && i < width; i += number)
-        turn(element + i, number);
+        number_turn(element + i, number);
     if (width == forms[type].size)
         memcpy(to, element, width);
     else {

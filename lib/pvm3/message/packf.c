@@ -155,7 +155,7 @@ static int walk(const char *at, struct arguments *values,
     return error;
 }
 
-static int begin(const char **format, struct arguments *values)
+static int packf_begin(const char **format, struct arguments *values)
 {
     if ((*format)[0] != '%' || (*format)[1] != '+')
         return PvmOk;
@@ -168,7 +168,7 @@ int call_packf(const char *format, va_list list)
 {
     struct arguments values;
     va_copy(values.list, list);
-    int error = format == NULL ? PvmBadParam : begin(&format, &values);
+    int error = format == NULL ? PvmBadParam : packf_begin(&format, &values);
     if (error == PvmOk)
         error = walk(format, &values, pack_item);
     va_end(values.list);

@@ -28,7 +28,7 @@ typedef int match_fn(int id, int tid, int tag);
 
 static match_fn *own_match; /* NULL: by tid and tag */
 
-static int fits(const struct buffer *b, int tid, int tag)
+static int recv_fits(const struct buffer *b, int tid, int tag)
 {
     return b->info.ctx == pvmmyctx && (tid == -1 || tid == b->info.src) &&
            (tag == -1 || tag == b->info.tag);
@@ -37,7 +37,7 @@ static int fits(const struct buffer *b, int tid, int tag)
 static int match_default(int id, int tid, int tag)
 {
     const struct buffer *b = buffer_find(id);
-    return b != NULL && fits(b, tid, tag);
+    return b != NULL && recv_fits(b, tid, tag);
 }
 
 match_fn *call_recvf(match_fn *match)
@@ -67,13 +67,13 @@ static int find_rated(int tid, int tag, struct buffer **found)
 }
 
 /* Looks through the inbox, but not again at what was looked at: those up to *seen. */
-static int find(int tid, int tag, struct buffer **seen, struct buffer **found)
+static int recv_find(int tid, int tag, struct buffer **seen, struct buffer **found)
 {
     *found = NULL;
     if (own_match != NULL)
         return find_rated(tid, tag, found);
     struct buffer *b = *seen == NULL ? inbox_first() : (*seen)->next;
-    for (; b != NULL && !fits(b, tid, tag); b = b->next)
+    for (; b != NULL && !recv_fits(b, tid, tag); b = b->next)
         ;
     *found = b;
     *seen = inbox_last();
@@ -117,7 +117,7 @@ static int await(int tid, int tag, int64_t timeout_us, int more, struct buffer *
     if (vm_enter() == NULL)
         return PvmSysErr;
     for (;;) {
-        int error = find(tid, tag, &seen, found);
+        int error = recv_find(tid, tag, &seen, found);
         if (error < 0 || *found != NULL)
             return error;
         if (result <= 0 || more == 0)

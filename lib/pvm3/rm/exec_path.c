@@ -10,7 +10,8 @@
 
 #include "lib/pvm3/core/arch.h"
 
-static void add(struct exec_paths *paths, const char *folder, size_t length, const char *program)
+static void exec_path_add(struct exec_paths *paths, const char *folder, size_t length,
+                          const char *program)
 {
     if (paths->count == EXEC_PATHS_MAX || length == 0)
         return;
@@ -23,7 +24,7 @@ static void add_list(struct exec_paths *paths, const char *list, const char *pro
 {
     while (list != NULL && *list != '\0') {
         size_t length = strcspn(list, ":");
-        add(paths, list, length, program);
+        exec_path_add(paths, list, length, program);
         list += length + (list[length] == ':');
     }
 }
@@ -38,7 +39,7 @@ static void add_below(struct exec_paths *paths, const char *name, const char *be
         return;
     int n = snprintf(folder, sizeof folder, "%s/%s/%s", base, below, arch_own());
     if (n > 0 && (size_t)n < sizeof folder)
-        add(paths, folder, (size_t)n, program);
+        exec_path_add(paths, folder, (size_t)n, program);
 }
 
 static void add_name(struct exec_paths *paths, const char *program)

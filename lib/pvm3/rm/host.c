@@ -46,7 +46,7 @@ static int formats_count(const struct pvmhostinfo *list, int count)
 }
 
 /* Names stay in the list of hosts. */
-static void describe(struct pvmhostinfo *to, struct covey_host *from)
+static void host_describe(struct pvmhostinfo *to, struct covey_host *from)
 {
     to->hi_tid = vm_daemon_of(from->index);
     to->hi_name = from->name;
@@ -73,7 +73,7 @@ int call_config(int *count, int *formats, struct pvmhostinfo **list)
     hosts = now;
     infos = grown;
     for (int i = 0; i < n; i++)
-        describe(&infos[i], &hosts[i]);
+        host_describe(&infos[i], &hosts[i]);
     call_give(count, n, PvmOk);
     call_give(formats, formats_count(infos, n), PvmOk);
     if (list != NULL)

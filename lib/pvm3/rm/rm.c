@@ -180,7 +180,7 @@ static int pack_host(struct buffer *b, int tid, const struct pvmhostinfo *host)
     return error == PvmOk ? pack_array(b, PVM_INT, numbers, 2, 1) : error;
 }
 
-static const struct pvmhostinfo *host_of(const struct pvmhostinfo *list, int count, int tid)
+static const struct pvmhostinfo *hostinfo_find(const struct pvmhostinfo *list, int count, int tid)
 {
     for (int i = 0; i < count; i++) {
         if (list[i].hi_tid == tid)
@@ -200,12 +200,12 @@ static int add_named(char **names, int count, struct buffer *answer)
     if (error == PvmOk)
         error = pack_array(answer, PVM_INT, head, 2, 1);
     for (int i = 0; i < count && error == PvmOk; i++)
-        error = pack_host(answer, infos[i], host_of(list, hosts, infos[i]));
+        error = pack_host(answer, infos[i], hostinfo_find(list, hosts, infos[i]));
     free(infos);
     return error;
 }
 
-static int add(struct buffer *request, struct buffer *answer)
+static int rm_add(struct buffer *request, struct buffer *answer)
 {
     int count = 0, read = 0;
     if (unpack_array(request, PVM_INT, &count, 1, 1) != PvmOk || count < 1 || count > HOSTS_MAX)
@@ -225,12 +225,12 @@ static int add(struct buffer *request, struct buffer *answer)
 }
 
 /* A request that cannot be read has no answer, as in PVM; the manager is told by an error. */
-static int serve(struct buffer *request, int daemon, int tag)
+static int rm_serve_request(struct buffer *request, int daemon, int tag)
 {
     struct buffer *answer = buffer_create(ENC_DEFAULT);
     if (answer == NULL)
         return PvmNoMem;
-    int error = tag == SM_EXEC ? exec(request, daemon, answer) : add(request, answer);
+    int error = tag == SM_EXEC ? exec(request, daemon, answer) : rm_add(request, answer);
     if (error == PvmOk)
         answer_as(answer, request, daemon, tag == SM_EXEC ? SM_EXECACK : SM_ADDACK);
     else
@@ -247,7 +247,7 @@ int rm_serve(struct buffer *b, int daemon, int tag)
     struct buffer *request = wire_copy(b); /* what was packed stays to be sent again */
     if (request == NULL)
         return PvmNoMem;
-    int error = serve(request, daemon, tag);
+    int error = rm_serve_request(request, daemon, tag);
     buffer_destroy(request);
     return error;
 }
@@ -255,7 +255,7 @@ int rm_serve(struct buffer *b, int daemon, int tag)
 /* ---- what a manager is told ---------------------------------------------------------------------
  */
 
-static void tell(int tag, const int *numbers, int count)
+static void manager_tell(int tag, const int *numbers, int count)
 {
     struct buffer *b = buffer_create(ENC_DEFAULT);
     if (b == NULL || pack_array(b, PVM_INT, numbers, count, 1) != PvmOk) {
@@ -282,13 +282,13 @@ void rm_on_message(struct buffer *b)
 void rm_on_end(int tid, int status)
 {
     if (plugin_is_own(PLUGIN_RM))
-        tell(SM_TASKX, (int[]){tid, status, 0, 0, 0, 0}, 6);
+        manager_tell(SM_TASKX, (int[]){tid, status, 0, 0, 0, 0}, 6);
 }
 
 void rm_on_host_gone(int tid)
 {
     if (plugin_is_own(PLUGIN_RM))
-        tell(SM_HOSTX, (int[]){tid | DAEMON_TID}, 1);
+        manager_tell(SM_HOSTX, (int[]){tid | DAEMON_TID}, 1);
 }
 
 void rm_clear(void)

@@ -56,7 +56,7 @@ static int arguments(struct job *job, const struct rm_order *o)
 }
 
 /* That of the daemon's tid; this host's where it names none. */
-static int place(struct job *job, int daemon)
+static int exec_place(struct job *job, int daemon)
 {
     int count = host_list(&job->all), host = covey_tid_host(daemon & TID_HOST);
     job->hosts = calloc(2, sizeof *job->hosts);
@@ -80,7 +80,7 @@ int rm_order_run(const struct rm_order *o, int daemon, int *tids)
                       .folder = getenv("HOME"),
                       .output = forward ? COVEY_OUTPUT_SELF : COVEY_OUTPUT_INHERIT,
                       .tids = tids};
-    int error = place(&job, daemon);
+    int error = exec_place(&job, daemon);
     if (error == PvmOk)
         error = arguments(&job, o);
     if (error == PvmOk)

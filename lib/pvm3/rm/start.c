@@ -64,7 +64,7 @@ static int daemon_spawn(char **arguments, pid_t *pid)
     return error;
 }
 
-static int run(char **arguments)
+static int pvmd_run(char **arguments)
 {
     pid_t pid;
     int status = 0;
@@ -77,7 +77,7 @@ static int run(char **arguments)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? PvmOk : PvmCantStart;
 }
 
-static int start(int count, char **arguments)
+static int pvmd_start(int count, char **arguments)
 {
     static char name[] = "pvmd";
     char **all = calloc((size_t)count + 2, sizeof *all);
@@ -86,7 +86,7 @@ static int start(int count, char **arguments)
     all[0] = name;
     for (int i = 0; i < count; i++)
         all[i + 1] = arguments[i];
-    int error = run(all);
+    int error = pvmd_run(all);
     free(all);
     return error;
 }
@@ -100,7 +100,7 @@ int call_start_pvmd(int count, char **arguments, int wait)
         return lpvmerr("pvm_start_pvmd", PvmBadParam);
     if (vm_find() != NULL)
         return lpvmerr("pvm_start_pvmd", PvmDupHost);
-    int error = start(count, arguments);
+    int error = pvmd_start(count, arguments);
     if (error == PvmCantStart && vm_find() != NULL)
         error = PvmOk;
     if (error == PvmOk && vm_enter() == NULL)

@@ -79,7 +79,7 @@ static int pack_order(struct buffer *b, const struct covey_start_order *o)
     return error == PvmOk ? pack_environment(b, o) : error;
 }
 
-static void deliver(const struct covey_start_order *o)
+static void order_deliver(const struct covey_start_order *o)
 {
     struct buffer *b = buffer_create(ENC_DEFAULT);
     if (b == NULL || pack_order(b, o) != PvmOk) {
@@ -98,7 +98,7 @@ void tasker_on_order(covey_msg_t *msg)
     covey_msg_info(msg, &from);
     if (!vm_is_daemon(from.source) || covey_unpack_order(msg, &order) != COVEY_OK)
         return;
-    deliver(order);
+    order_deliver(order);
     covey_free(order);
 }
 

@@ -18,7 +18,7 @@
 
 /* ---- pvm_tasks() ---------------------------------------------------------------------------- */
 
-static void describe(struct pvmtaskinfo *to, struct covey_task *from)
+static void task_describe(struct pvmtaskinfo *to, struct covey_task *from)
 {
     /* The program alone of a command line. */
     char *command = from->command;
@@ -44,7 +44,7 @@ static bool host_exists(int tid)
 }
 
 /* The tasks of everywhere (0), of one host or the one task. */
-static int ask(int where, struct covey_task **tasks)
+static int tasks_ask(int where, struct covey_task **tasks)
 {
     if (where != 0 && !vm_is_daemon(where) && !vm_is_task(where))
         return PvmNoHost;
@@ -69,7 +69,7 @@ int call_tasks(int where, int *count, struct pvmtaskinfo **list)
     if (vm_enter() != NULL && rm_tid() > 0) {
         return error_reported("pvm_tasks", rm_tasks(where, count, list));
     }
-    int n = vm_enter() == NULL ? PvmSysErr : ask(where, &now);
+    int n = vm_enter() == NULL ? PvmSysErr : tasks_ask(where, &now);
     struct pvmtaskinfo *grown = n < 0 ? NULL : realloc(infos, ((size_t)n + 1) * sizeof *grown);
     if (grown == NULL) {
         covey_free(now);
@@ -79,7 +79,7 @@ int call_tasks(int where, int *count, struct pvmtaskinfo **list)
     tasks = now;
     infos = grown;
     for (int i = 0; i < n; i++)
-        describe(&infos[i], &tasks[i]);
+        task_describe(&infos[i], &tasks[i]);
     call_give(count, n, PvmOk);
     if (list != NULL)
         *list = infos;
@@ -93,7 +93,7 @@ int call_pstat(int tid)
         return lpvmerr("pvm_pstat", PvmBadParam);
     if (vm_enter() == NULL)
         return lpvmerr("pvm_pstat", PvmSysErr);
-    int count = ask(tid, &tasks);
+    int count = tasks_ask(tid, &tasks);
     covey_free(tasks);
     if (count == PvmNoHost || count == 0)
         return PvmNoTask;

@@ -40,7 +40,7 @@ static bool is_polling(int what)
     return what == PvmPollType || what == PvmPollTime;
 }
 
-static bool known(int what)
+static bool option_known(int what)
 {
     return what >= PvmRoute && what < OPTIONS;
 }
@@ -98,7 +98,7 @@ static int detail_fits(int value, int tid, int own)
     return tid <= 0 || tid == pvmmytid || value == own;
 }
 
-static int fits(int what, int value)
+static int option_fits(int what, int value)
 {
     const struct range *r = &ranges[what];
     switch (what) {
@@ -130,14 +130,14 @@ static int refused(int what)
 
 int call_getopt(int what)
 {
-    if (!known(what) || is_polling(what))
+    if (!option_known(what) || is_polling(what))
         return lpvmerr("pvm_getopt", PvmBadParam);
     return what == PvmAutoErr ? error_auto() : *place_of(what);
 }
 
 int call_setopt(int what, int value)
 {
-    if (!known(what) || !fits(what, value))
+    if (!option_known(what) || !option_fits(what, value))
         return lpvmerr("pvm_setopt", PvmBadParam);
     if (refused(what) != 0)
         return refused(what) < 0 ? lpvmerr("pvm_setopt", refused(what)) : 0;

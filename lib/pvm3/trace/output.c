@@ -102,7 +102,7 @@ static void send_piece(const struct writer *writer, int length, const char *text
 }
 
 /* For another task, in the same form. */
-static void pass_on(const struct writer *writer, int length, const char *text, int parent)
+static void output_pass_on(const struct writer *writer, int length, const char *text, int parent)
 {
     const int head[3] = {writer->tid, length, parent};
     struct buffer *b = buffer_create(ENC_DEFAULT);
@@ -117,7 +117,7 @@ static void pass_on(const struct writer *writer, int length, const char *text, i
 static void put_text(const struct writer *writer, const char *text, size_t size)
 {
     if (writer->to > 0)
-        pass_on(writer, (int)size, text, 0);
+        output_pass_on(writer, (int)size, text, 0);
     else if (printed(writer))
         print_text(writer->tid, text, size);
     else
@@ -127,7 +127,7 @@ static void put_text(const struct writer *writer, const char *text, size_t size)
 static void put_end(const struct writer *writer)
 {
     if (writer->to > 0)
-        pass_on(writer, TO_EOF, NULL, 0);
+        output_pass_on(writer, TO_EOF, NULL, 0);
     else if (printed(writer))
         print_mark(writer->tid, "EOF");
     else
@@ -155,7 +155,7 @@ static struct writer *writer_find(int tid)
     return NULL;
 }
 
-static void end_of(int tid)
+static void output_end_of(int tid)
 {
     struct writer *entry = writer_find(tid);
     if (entry == NULL || entry->ended)
@@ -173,10 +173,10 @@ void output_on_end(int tid)
 {
     const struct writer *writer = writer_find(tid);
     if (writer != NULL && writer->by == 0)
-        end_of(tid);
+        output_end_of(tid);
     for (int i = writer_count - 1; i >= 0; i--) {
         if (i < writer_count && writers[i].by == tid)
-            end_of(writers[i].tid);
+            output_end_of(writers[i].tid);
     }
 }
 
@@ -216,7 +216,7 @@ static void begin_untold(int tid)
 }
 
 /* Tells who gets the output of a task that this one has spawned. */
-static void announce(int tid)
+static void output_announce(int tid)
 {
     const int head[3] = {tid, TO_NEW, pvmmytid};
     struct buffer *b = buffer_create(ENC_DEFAULT);
@@ -244,7 +244,7 @@ void output_begin(const int *tids, int count, int manager)
         else if (pvmctrc.outtid == pvmmytid)
             begin_one(tids[i], pvmmytid);
         else if (manager == 0)
-            announce(tids[i]);
+            output_announce(tids[i]);
     }
 }
 
@@ -257,7 +257,7 @@ void output_forward(const int *tids, int count, int parent, const int target[3])
         writer->to = target[0];
         writer->context = target[1];
         writer->tag = target[2];
-        pass_on(writer, TO_NEW, NULL, parent);
+        output_pass_on(writer, TO_NEW, NULL, parent);
         notify_watch(tids[i]);
     }
 }
@@ -274,7 +274,7 @@ static void take_passed(struct buffer *b, int tid, int length)
         put_text(writer, text, (size_t)length);
     free(text);
     if (length == TO_EOF)
-        end_of(tid);
+        output_end_of(tid);
 }
 
 /* Only a task whose output comes here says that another's will. */

@@ -174,7 +174,7 @@ static void put_string(struct trace_writer *w, const char *text)
     w->failed |= pack_string(w->events, text != NULL ? text : "") != PvmOk;
 }
 
-static void put_head(struct trace_writer *w, int did)
+static void trace_put_head(struct trace_writer *w, int did)
 {
     if (w->described)
         return;
@@ -184,26 +184,26 @@ static void put_head(struct trace_writer *w, int did)
 
 void trace_int(struct trace_writer *w, int did, int value)
 {
-    put_head(w, did);
+    trace_put_head(w, did);
     put_int(w, value);
 }
 
 void trace_string(struct trace_writer *w, int did, const char *value)
 {
-    put_head(w, did);
+    trace_put_head(w, did);
     put_string(w, value);
 }
 
 static void put_long(struct trace_writer *w, int did, long value)
 {
-    put_head(w, did);
+    trace_put_head(w, did);
     w->failed |= pack_array(w->events, PVM_LONG, &value, 1, 1) != PvmOk;
 }
 
 static void put_int_array(struct trace_writer *w, int did, int count, const int *values)
 {
     count = values == NULL || count < 0 ? 0 : count;
-    put_head(w, did);
+    trace_put_head(w, did);
     put_int(w, count);
     put_ints(w, values, count);
 }
@@ -211,7 +211,7 @@ static void put_int_array(struct trace_writer *w, int did, int count, const int 
 static void put_string_array(struct trace_writer *w, int did, int count, char *const *values)
 {
     count = values == NULL || count < 0 ? 0 : count;
-    put_head(w, did);
+    trace_put_head(w, did);
     put_int(w, count);
     for (int i = 0; i < count; i++)
         put_string(w, values[i]);

@@ -110,8 +110,8 @@ static void introduce(const struct Pvmtracer *to)
     buffer_destroy(w.events);
 }
 
-static void report(int kind, int tid, const struct Pvmtracer *to,
-                   void (*rest)(struct trace_writer *, const void *), const void *what)
+static void tracer_report(int kind, int tid, const struct Pvmtracer *to,
+                          void (*rest)(struct trace_writer *, const void *), const void *what)
 {
     struct trace_writer w = {.events = buffer_create(ENC_DEFAULT)};
     if (w.events == NULL)
@@ -159,8 +159,8 @@ void tracer_on_spawn(const int *tids, int count, int flags, const char *program)
 {
     const struct beginning b = {pvmmytid, flags, program};
     for (int i = 0; i < count && started_for.trctid > 0; i++) {
-        report(TEV_SPNTASK, tids[i], &started_for, write_parent, &b);
-        report(TEV_NEWTASK, tids[i], &started_for, write_beginning, &b);
+        tracer_report(TEV_SPNTASK, tids[i], &started_for, write_parent, &b);
+        tracer_report(TEV_NEWTASK, tids[i], &started_for, write_beginning, &b);
     }
 }
 
@@ -183,7 +183,7 @@ void tracer_start(bool spawned, int tracer)
         pvmtrc = all;
         pvmtrc.outtid = pvmtrc.outctx = pvmtrc.outtag = 0; /* only children's goes anywhere */
         const struct beginning b = {-1, -1, program_invocation_name};
-        report(TEV_NEWTASK, pvmmytid, &pvmtrc, write_beginning, &b);
+        tracer_report(TEV_NEWTASK, pvmmytid, &pvmtrc, write_beginning, &b);
     }
     pvmctrc = pvmtrc;
     trace_start();
@@ -370,7 +370,7 @@ void tracer_on_end(int tid, int status)
             continue;
         seen[i] = seen[--seen_count];
         if (to.trctid == pvmmytid)
-            report(TEV_ENDTASK, tid, &to, write_end, &status);
+            tracer_report(TEV_ENDTASK, tid, &to, write_end, &status);
         return;
     }
 }
