@@ -52,7 +52,7 @@ static int fit(fit_fn *fn, const double *bytes, const double *seconds, size_t n,
                struct covey_line *line)
 {
     struct model_line fitted;
-    if (!bytes || !seconds || !line || fn(bytes, seconds, n, &fitted) != 0)
+    if (bytes == NULL || seconds == NULL || line == NULL || fn(bytes, seconds, n, &fitted) != 0)
         return error_set(COVEY_EINVAL, "a line needs times above 0 of two different sizes");
     memcpy(line, &fitted, sizeof fitted);
     return COVEY_OK;
@@ -115,7 +115,7 @@ static int set_hosts(const struct calibration *c, const char *const *names,
                      struct model_host *hosts, int count)
 {
     for (int i = 0; i < count; i++) {
-        int at = names ? calibration_find(c, names[i]) : i % c->host_count;
+        int at = names != NULL ? calibration_find(c, names[i]) : i % c->host_count;
         if (at < 0)
             return error_set(COVEY_ENOHOST,
                              "host %s is not in the calibration; run covey calibrate", names[i]);
@@ -295,13 +295,13 @@ int covey_predict(const struct covey_calibration *calibration, const struct cove
                   const char *const *names, int hosts, struct covey_prediction *prediction)
 {
     const struct calibration *c = (const struct calibration *)(const void *)calibration;
-    if (!calibration || !problem || !prediction || c->host_count < 1)
+    if (calibration == NULL || problem == NULL || prediction == NULL || c->host_count < 1)
         return error_set(COVEY_EINVAL, "predict: no calibration, problem or prediction");
     int error = problem_check(problem, hosts);
     struct model_host *speeds = error ? NULL : calloc((size_t)hosts, sizeof *speeds);
     if (error)
         return error;
-    if (!speeds)
+    if (speeds == NULL)
         return error_code(COVEY_ENOMEM);
     struct model_machine machine = {.hosts = speeds, .host_count = hosts, .together = c->together};
     error = set_hosts(c, names, speeds, hosts);
@@ -316,7 +316,7 @@ int covey_predict(const struct covey_calibration *calibration, const struct cove
 int covey_predict_best(const int *hosts, const double *total_s, int n, double tolerance,
                        int *break_even, int *efficient)
 {
-    if (!hosts || !total_s || n < 1 || !(tolerance >= 0 && tolerance <= 1))
+    if (hosts == NULL || total_s == NULL || n < 1 || !(tolerance >= 0 && tolerance <= 1))
         return error_set(COVEY_EINVAL, "predict: no times, or a tolerance that is not 0 to 1");
     for (int i = 0; i < n; i++) {
         if (!(total_s[i] > 0) || hosts[i] < 1 || (i > 0 && hosts[i] <= hosts[i - 1]))
@@ -336,9 +336,10 @@ int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *host
 {
     struct network network;
     struct model_alltoall result;
-    if (!topology || !prediction || !(bytes >= 0) || !isfinite(bytes) || !isfinite(alpha_s))
+    if (topology == NULL || prediction == NULL || !(bytes >= 0) || !isfinite(bytes) ||
+        !isfinite(alpha_s))
         return error_set(COVEY_EINVAL, "predict: no topology, or no such size");
-    for (int i = 0; hosts && i < ranks; i++) {
+    for (int i = 0; hosts != NULL && i < ranks; i++) {
         if (hosts[i] < 0 || hosts[i] >= topology->tree.node_count ||
             topology->tree.nodes[hosts[i]].is_switch)
             return error_set(COVEY_EINVAL, "rank %d: node %d is no host", i, (int)hosts[i]);

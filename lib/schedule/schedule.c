@@ -23,7 +23,7 @@ _Static_assert(sizeof(struct covey_schedule_sync) == sizeof(struct schedule_sync
 
 static int check_hosts(const struct topology *t, const int32_t *hosts, int ranks)
 {
-    int count = hosts ? ranks : t->host_count;
+    int count = hosts != NULL ? ranks : t->host_count;
 
     if (count < 0 || count > NETWORK_RANKS_MAX)
         return error_set(COVEY_EINVAL, "a schedule is for at most %d ranks, not %d",
@@ -33,7 +33,7 @@ static int check_hosts(const struct topology *t, const int32_t *hosts, int ranks
             COVEY_EINVAL,
             "the hosts of segment '%s' share one medium: no schedule makes them faster",
             t->nodes[topology_segment(t)].name);
-    for (int i = 0; hosts && i < ranks; i++) {
+    for (int i = 0; hosts != NULL && i < ranks; i++) {
         if (hosts[i] < 0 || hosts[i] >= t->node_count || t->nodes[hosts[i]].is_switch)
             return error_set(COVEY_EINVAL, "rank %d: node %" PRId32 " is no host of the topology",
                              i, hosts[i]);
@@ -46,15 +46,15 @@ static int name_ranks(struct covey_schedule *s, const struct topology *t, const 
     int *seen = calloc((size_t)t->node_count, sizeof *seen);
 
     s->names = calloc((size_t)s->network.rank_count + 1, sizeof *s->names);
-    for (int i = 0; seen && s->names && i < s->network.rank_count; i++) {
-        int host = hosts ? hosts[i] : s->network.leaf[i];
+    for (int i = 0; seen != NULL && s->names != NULL && i < s->network.rank_count; i++) {
+        int host = hosts != NULL ? hosts[i] : s->network.leaf[i];
         if (s->network.nodes[host].ranks == 1)
             snprintf(s->names[i], sizeof s->names[i], "%s", t->nodes[host].name);
         else
             snprintf(s->names[i], sizeof s->names[i], "%s:%d", t->nodes[host].name, seen[host]++);
     }
     free(seen);
-    return seen && s->names ? 0 : -1;
+    return seen != NULL && s->names != NULL ? 0 : -1;
 }
 
 int covey_schedule_create(const covey_topology_t *topology, const int32_t *hosts, int ranks,
@@ -65,7 +65,7 @@ int covey_schedule_create(const covey_topology_t *topology, const int32_t *hosts
 
     if (error != COVEY_OK)
         return error;
-    if (made && network_create(&made->network, &topology->tree, hosts, ranks) == 0 &&
+    if (made != NULL && network_create(&made->network, &topology->tree, hosts, ranks) == 0 &&
         schedule_create(&made->plan, &made->network, SEED) == 0 &&
         name_ranks(made, &topology->tree, hosts) == 0) {
         *schedule = made;
@@ -79,7 +79,7 @@ void covey_schedule_free(covey_schedule_t **schedule)
 {
     struct covey_schedule *s = *schedule;
 
-    if (!s)
+    if (s == NULL)
         return;
     schedule_destroy(&s->plan);
     network_destroy(&s->network);

@@ -15,7 +15,7 @@ static uint32_t most_syncs(const struct schedule *p, bool in)
 {
     uint32_t *counts = calloc((size_t)p->ranks + 1, sizeof *counts), most = (uint32_t)p->sync_count;
 
-    if (!counts)
+    if (counts == NULL)
         return most + 1;
     for (size_t i = 0; i < p->sync_count; i++)
         counts[in ? p->messages[p->syncs[i].after].from : p->messages[p->syncs[i].before].to]++;

@@ -19,7 +19,7 @@ int covey_topology_parse(const char *text, size_t bytes, const char *name,
     char why[TOPOLOGY_ERROR_BYTES];
     struct covey_topology *made = calloc(1, sizeof *made);
 
-    if (!made)
+    if (made == NULL)
         return error_code(COVEY_ENOMEM);
     if (topology_parse(&made->tree, text, bytes, name, why) < 0) {
         free(made);
@@ -36,11 +36,11 @@ int covey_topology_load(const char *path, covey_topology_t **topology)
     FILE *in = standard ? stdin : fopen(path, "re");
     size_t capacity = TOPOLOGY_BYTES_MAX + 1; /* a byte more than a topology may have */
 
-    if (!in)
+    if (in == NULL)
         return error_set(COVEY_ESYS, "%s: %s", path, strerror(errno));
     char *text = malloc(capacity);
-    size_t bytes = text ? fread(text, 1, capacity, in) : 0;
-    int error = !text        ? error_code(COVEY_ENOMEM)
+    size_t bytes = text != NULL ? fread(text, 1, capacity, in) : 0;
+    int error = text == NULL ? error_code(COVEY_ENOMEM)
                 : ferror(in) ? error_set(COVEY_ESYS, "%s: %s", name, strerror(errno))
                              : COVEY_OK;
     if (!standard)
@@ -53,7 +53,7 @@ int covey_topology_load(const char *path, covey_topology_t **topology)
 
 void covey_topology_free(covey_topology_t **topology)
 {
-    if (!*topology)
+    if (*topology == NULL)
         return;
     topology_destroy(&(*topology)->tree);
     free(*topology);
@@ -67,7 +67,7 @@ int covey_topology_nodes(const covey_topology_t *topology, struct covey_topology
     int count = topology->tree.node_count;
     struct covey_topology_node *nodes = calloc((size_t)count, sizeof *nodes);
 
-    if (!nodes)
+    if (nodes == NULL)
         return error_code(COVEY_ENOMEM);
     for (int i = 0; i < count; i++) {
         memcpy(nodes[i].name, topology->tree.nodes[i].name, sizeof nodes[i].name);
@@ -82,7 +82,7 @@ int covey_topology_links(const covey_topology_t *topology, struct covey_topology
     int count = topology->tree.link_count;
     struct covey_topology_link *links = calloc((size_t)count + 1, sizeof *links);
 
-    if (!links)
+    if (links == NULL)
         return error_code(COVEY_ENOMEM);
     for (int i = 0; i < count; i++) {
         const struct topology_link *link = &topology->tree.links[i];
@@ -103,7 +103,7 @@ int topology_print_text(void (*print)(const void *object, FILE *out), const void
     size_t size;
     FILE *out = open_memstream(&made, &size);
 
-    if (!out)
+    if (out == NULL)
         return error_code(COVEY_ENOMEM);
     print(object, out);
     bool lost = ferror(out) != 0;

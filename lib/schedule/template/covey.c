@@ -71,7 +71,7 @@ static int start_sends(struct exchange *x)
         if (x->next == MESSAGES || x->waits[messages[x->next].to] > 0)
             return 0;
         int slot = x->sent % lanes[x->me]; /* each is a chain of its own */
-        if (slots[slot])
+        if (slots[slot] != NULL)
             return 0;
         int to = messages[x->next++].to;
         x->sent++;

@@ -89,8 +89,8 @@ static int read_place(struct place *at)
 
     TRY(PMPI_Get_processor_name(name, &length));
     memset(at, 0, sizeof *at);
-    snprintf(at->host, HOST_BYTES, "%s", said ? said : name);
-    at->least = least ? atof(least) : LEAST;
+    snprintf(at->host, HOST_BYTES, "%s", said != NULL ? said : name);
+    at->least = least != NULL ? atof(least) : LEAST;
     return MPI_SUCCESS;
 }
 
@@ -141,7 +141,7 @@ static int make_plan(struct plan *p, MPI_Comm comm)
     struct place mine, *at = malloc(RANKS * sizeof *at);
     int nth[RANKS], result;
 
-    if (!at)
+    if (at == NULL)
         return MPI_ERR_NO_MEM;
     TRY(PMPI_Comm_rank(comm, &p->me));
     TRY(read_place(&mine));
@@ -198,7 +198,7 @@ static int plan_of(MPI_Comm comm, struct plan **plan)
     if (found)
         return MPI_SUCCESS;
     *plan = calloc(1, sizeof **plan);
-    if (!*plan)
+    if (*plan == NULL)
         return MPI_ERR_NO_MEM;
     (*plan)->own = MPI_COMM_NULL;
     TRY(make_plan(*plan, comm));
@@ -382,7 +382,7 @@ static int pack(struct exchange *x, const char *blocks, int count, MPI_Datatype 
     TRY(step_of(count, type, &step));
     TRY(PMPI_Pack_size(count, type, x->plan->own, &most));
     *packed = malloc((size_t)x->bytes * (RANKS - 1) + (size_t)(most > x->bytes ? most : x->bytes));
-    if (!*packed)
+    if (*packed == NULL)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < RANKS; i++) {
         int position = 0;
@@ -399,7 +399,7 @@ static int pack(struct exchange *x, const char *blocks, int count, MPI_Datatype 
 static int expect_packed(struct exchange *x, int count, MPI_Datatype type, char **packed)
 {
     *packed = malloc((size_t)x->bytes * RANKS);
-    if (!*packed)
+    if (*packed == NULL)
         return MPI_ERR_NO_MEM;
     x->unpack_to = x->recv;
     x->unpack_count = count;
@@ -464,7 +464,7 @@ static int make_requests(struct exchange *x)
     x->request_count = RANKS * x->pieces * 2 + x->plan->hints;
     x->requests = malloc((size_t)x->request_count * sizeof *x->requests);
     x->done = malloc((size_t)x->request_count * sizeof *x->done);
-    if (!x->requests || !x->done)
+    if (x->requests == NULL || x->done == NULL)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < x->request_count; i++)
         x->requests[i] = MPI_REQUEST_NULL;
@@ -477,7 +477,7 @@ static int scheduled_alltoall(const struct plan *plan, int bytes, struct call *c
     struct exchange *x = calloc(1, sizeof *x);
     int result;
 
-    if (!x)
+    if (x == NULL)
         return MPI_ERR_NO_MEM;
     x->plan = plan;
     x->bytes = bytes;
@@ -532,7 +532,7 @@ int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void 
         return PMPI_Alltoall(send, send_count, send_type, recv, count, type, comm);
     TRY(PMPI_Type_size(type, &size));
     TRY(plan_for(comm, (double)size * count, &plan));
-    if (!plan)
+    if (plan == NULL)
         return PMPI_Alltoall(send, send_count, send_type, recv, count, type, comm);
     return scheduled_alltoall(plan, size * count, &call);
 }
