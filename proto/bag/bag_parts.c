@@ -72,7 +72,7 @@ const struct bag_parcel *bag_incoming_take(struct bag_incoming **all, uint32_t s
                                            struct cursor *part, const char **refused)
 {
     uint8_t place = place_get(part);
-    *refused = cursor_ok(part) ? NULL : "bad payload";
+    *refused = cursor_left(part) > 0 ? NULL : "bad payload"; /* no part is empty */
     if (*refused != NULL)
         return NULL;
     struct bag_incoming *in = incoming_get(all, source);
