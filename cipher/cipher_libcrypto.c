@@ -39,7 +39,7 @@ static bool find_all(void *library, struct libcrypto *l)
            cipher_function(library, "EVP_CipherFinal_ex", &l->final);
 }
 
-static struct libcrypto *load(void)
+static struct libcrypto *libcrypto_load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     struct libcrypto *l = library != NULL ? calloc(1, sizeof *l) : NULL;
@@ -67,7 +67,7 @@ static void key_destroy(void *key)
 }
 
 /* Everything but the tag, which comes before the end when it is opened and after it when sealed. */
-static bool work(EVP_CIPHER_CTX *context, const struct cipher_job *job, int seal)
+static bool libcrypto_work(EVP_CIPHER_CTX *context, const struct cipher_job *job, int seal)
 {
     const struct libcrypto *l = loaded;
     int written;
@@ -80,12 +80,12 @@ static bool work(EVP_CIPHER_CTX *context, const struct cipher_job *job, int seal
     return good;
 }
 
-static bool seal(void *key, const struct cipher_job *job, uint8_t tag[AUTH_TAG_BYTES])
+static bool libcrypto_seal(void *key, const struct cipher_job *job, uint8_t tag[AUTH_TAG_BYTES])
 {
     const struct libcrypto *l = loaded;
     uint8_t end[16];
     int written;
-    return work(key, job, 1) && l->final(key, end, &written) == 1 &&
+    return libcrypto_work(key, job, 1) && l->final(key, end, &written) == 1 &&
            l->control(key, EVP_CTRL_AEAD_GET_TAG, AUTH_TAG_BYTES, tag) == 1;
 }
 
@@ -95,18 +95,18 @@ static bool open_job(void *key, const struct cipher_job *job, const uint8_t tag[
     uint8_t expected[AUTH_TAG_BYTES], end[16];
     int written;
     memcpy(expected, tag, sizeof expected); /* OpenSSL takes it as its own to write */
-    return work(key, job, 0) &&
+    return libcrypto_work(key, job, 0) &&
            l->control(key, EVP_CTRL_AEAD_SET_TAG, AUTH_TAG_BYTES, expected) == 1 &&
            l->final(key, end, &written) == 1;
 }
 
 const struct cipher_library *cipher_libcrypto(void)
 {
-    static const struct cipher_library library = {"libcrypto", key_create, key_destroy, seal,
-                                                  open_job};
+    static const struct cipher_library library = {"libcrypto", key_create, key_destroy,
+                                                  libcrypto_seal, open_job};
     struct libcrypto *nobody = NULL;
     if (atomic_load(&loaded) == NULL) {
-        struct libcrypto *l = load();
+        struct libcrypto *l = libcrypto_load();
         if (l == NULL)
             return NULL;
         if (!atomic_compare_exchange_strong(&loaded, &nobody, l))

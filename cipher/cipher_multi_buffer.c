@@ -79,7 +79,7 @@ static void tag_pieces(const struct gcm_key_data *key, const struct cipher_job *
     IMB_AES256_GMAC_FINALIZE(manager, key, &context, tag, AUTH_TAG_BYTES);
 }
 
-static bool seal(void *key, const struct cipher_job *job, uint8_t tag[AUTH_TAG_BYTES])
+static bool multi_buffer_seal(void *key, const struct cipher_job *job, uint8_t tag[AUTH_TAG_BYTES])
 {
     struct gcm_context_data context;
     if (job->size == 0)
@@ -108,8 +108,8 @@ static bool open_job(void *key, const struct cipher_job *job, const uint8_t tag[
 
 const struct cipher_library *cipher_multi_buffer(void)
 {
-    static const struct cipher_library library = {"libIPSec_MB", key_create, key_destroy, seal,
-                                                  open_job};
+    static const struct cipher_library library = {"libIPSec_MB", key_create, key_destroy,
+                                                  multi_buffer_seal, open_job};
     IMB_MGR *nobody = NULL;
     if (atomic_load(&manager) == NULL) {
         IMB_MGR *m = manager_create();

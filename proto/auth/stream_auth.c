@@ -11,7 +11,7 @@
 
 static const uint8_t STREAM_MAGIC[4] = {'C', 'O', 'V', 'Y'};
 
-static void put_head(struct cursor *c)
+static void put_stream_head(struct cursor *c)
 {
     cursor_put_bytes(c, STREAM_MAGIC, sizeof STREAM_MAGIC);
     cursor_put_u8(c, STREAM_VERSION);
@@ -37,7 +37,7 @@ static const char *version_refusal(uint8_t version)
     return "a later version, this is version 4";
 }
 
-/* Reads what put_head() wrote; the reason of refusal or NULL. */
+/* Reads what put_stream_head() wrote; the reason of refusal or NULL. */
 static const char *get_head(struct cursor *c)
 {
     uint8_t magic[sizeof STREAM_MAGIC];
@@ -88,7 +88,7 @@ void stream_auth_open(struct stream_auth *s, const uint8_t key[AUTH_KEY_BYTES], 
     s->encrypt = false;
     memcpy(s->key, key, AUTH_KEY_BYTES);
     memset(s->challenge, 0, sizeof s->challenge);
-    put_head(&c);
+    put_stream_head(&c);
     cursor_put_u32(&c, opener);
     cursor_put_u32(&c, accepter);
     cursor_put_bytes(&c, nonce, AUTH_NONCE_BYTES);
@@ -121,7 +121,7 @@ void stream_auth_accept(struct stream_auth *s, const uint8_t key[AUTH_KEY_BYTES]
     memcpy(s->hello, hello, STREAM_HELLO_BYTES);
     accepter_text(text, s, challenge);
     auth_mac(tag, key, text, sizeof text);
-    put_head(&c);
+    put_stream_head(&c);
     cursor_put_bytes(&c, challenge, AUTH_NONCE_BYTES);
     cursor_put_bytes(&c, tag, AUTH_TAG_BYTES);
 }

@@ -75,7 +75,7 @@ const struct arbiter_counters *arbiter_counters(const struct arbiter *a)
 
 /* ---- the list ---- */
 
-static struct entry *find(const struct arbiter *a, uint32_t task, uint32_t number)
+static struct entry *arbiter_find(const struct arbiter *a, uint32_t task, uint32_t number)
 {
     struct entry *e;
     TAILQ_FOREACH(e, &a->claims, link)
@@ -86,7 +86,7 @@ static struct entry *find(const struct arbiter *a, uint32_t task, uint32_t numbe
     return e;
 }
 
-static struct entry *add(struct arbiter *a, const struct arbiter_claim *claim)
+static struct entry *arbiter_add(struct arbiter *a, const struct arbiter_claim *claim)
 {
     struct entry *e = TAILQ_FIRST(&a->spare);
     if (e == NULL)
@@ -98,7 +98,7 @@ static struct entry *add(struct arbiter *a, const struct arbiter_claim *claim)
     return e;
 }
 
-static void drop(struct arbiter *a, struct entry *e)
+static void arbiter_drop(struct arbiter *a, struct entry *e)
 {
     assert((e->granted ? a->held : a->waiting) > 0);
     TAILQ_REMOVE(&a->claims, e, link);
@@ -134,7 +134,8 @@ static void overtake(struct arbiter *a, struct entry *e)
 
 /* ---- answers ---- */
 
-static void answer(struct arbiter *a, const struct entry *e, enum contention_verdict verdict)
+static void arbiter_answer(struct arbiter *a, const struct entry *e,
+                           enum contention_verdict verdict)
 {
     const struct contention_answer out = {.task = e->claim.ask.task,
                                           .number = e->claim.ask.number,
@@ -157,7 +158,7 @@ static void grant_all(struct arbiter *a, uint64_t now_us)
             a->waiting--;
             a->held++;
             a->counters.granted++;
-            answer(a, e, CONTENTION_GRANTED);
+            arbiter_answer(a, e, CONTENTION_GRANTED);
         }
         wanted |= e->claim.domains;
     }
@@ -171,7 +172,7 @@ static void regenerate(struct arbiter *a, uint64_t now_us)
         next = TAILQ_NEXT(e, link);
         if (!e->granted || now_us < e->granted_us + CONTENTION_LEASE_US)
             continue;
-        drop(a, e);
+        arbiter_drop(a, e);
         a->counters.regenerated++;
     }
 }
@@ -179,22 +180,22 @@ static void regenerate(struct arbiter *a, uint64_t now_us)
 void arbiter_ask(struct arbiter *a, const struct arbiter_claim *claim, uint64_t now_us)
 {
     regenerate(a, now_us);
-    struct entry *e = find(a, claim->ask.task, claim->ask.number);
+    struct entry *e = arbiter_find(a, claim->ask.task, claim->ask.number);
     if (e != NULL) {
         /* The lease of a grant is counted from the question that it named: a later one changes
          * nothing. */
         if (!e->granted && claim->ask.asked_us > e->claim.ask.asked_us)
             e->claim.ask.asked_us = claim->ask.asked_us;
-        answer(a, e, e->granted ? CONTENTION_GRANTED : CONTENTION_WAIT);
+        arbiter_answer(a, e, e->granted ? CONTENTION_GRANTED : CONTENTION_WAIT);
         grant_all(a, now_us);
         return;
     }
     a->counters.asked++;
-    e = add(a, claim);
+    e = arbiter_add(a, claim);
     if (e == NULL) {
         const struct entry none = {.claim = *claim};
         a->counters.refused++;
-        answer(a, &none, CONTENTION_FREE);
+        arbiter_answer(a, &none, CONTENTION_FREE);
         return;
     }
     /* e has just been asked for; others of its task stand before it, in their order. */
@@ -212,7 +213,7 @@ void arbiter_ask(struct arbiter *a, const struct arbiter_claim *claim, uint64_t 
         overtake(a, e);
     grant_all(a, now_us);
     if (!e->granted)
-        answer(a, e, CONTENTION_WAIT);
+        arbiter_answer(a, e, CONTENTION_WAIT);
 }
 
 static bool is_of(const struct entry *e, uint32_t task, uint32_t number)
@@ -230,7 +231,7 @@ void arbiter_end(struct arbiter *a, uint32_t task, uint32_t number, uint64_t now
         if (!is_of(e, task, number))
             continue;
         a->counters.ended += e->granted;
-        drop(a, e);
+        arbiter_drop(a, e);
     }
     regenerate(a, now_us);
     grant_all(a, now_us);

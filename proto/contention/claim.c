@@ -21,7 +21,8 @@ enum claim_act claim_want(struct claim *claim, uint32_t number, uint64_t now_us)
     return CLAIM_ASK;
 }
 
-static void begin(struct claim *claim, enum claim_state state, uint32_t bytes, uint64_t now_us)
+static void claim_begin(struct claim *claim, enum claim_state state, uint32_t bytes,
+                        uint64_t now_us)
 {
     assert(state == CLAIM_HELD || state == CLAIM_PASSING);
     claim->state = state;
@@ -47,7 +48,7 @@ enum claim_act claim_on_answer(struct claim *claim, const struct contention_answ
         claim->state = CLAIM_NONE; /* on its way for too long */
         return CLAIM_END;
     }
-    begin(claim, CLAIM_HELD, answer->quantum_bytes, now_us);
+    claim_begin(claim, CLAIM_HELD, answer->quantum_bytes, now_us);
     return CLAIM_REST;
 }
 
@@ -83,7 +84,7 @@ static uint64_t ends_us(const struct claim *claim)
 static enum claim_act step_asked(struct claim *claim, uint32_t quantum_bytes, uint64_t now_us)
 {
     if (now_us >= claim->heard_us + CONTENTION_PATIENCE_US) {
-        begin(claim, CLAIM_PASSING, quantum_bytes, now_us);
+        claim_begin(claim, CLAIM_PASSING, quantum_bytes, now_us);
         return CLAIM_REST;
     }
     if (now_us < claim->asked_us + CONTENTION_AGAIN_US)

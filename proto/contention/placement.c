@@ -12,8 +12,8 @@ static double share_of(const struct placement_host *hosts, size_t at)
     return share < 1 ? share : 1;
 }
 
-static double end_of(const struct placement_host *host, const struct placement_wish *wish,
-                     double share)
+static double work_end_of(const struct placement_host *host, const struct placement_wish *wish,
+                          double share)
 {
     return wish->work_s / (host->speed * share) + host->traffic_s;
 }
@@ -23,7 +23,7 @@ static double room_of(const struct placement_host *host, const struct placement_
     return host->memory_free - host->placed * wish->memory_bytes;
 }
 
-static bool has_room(const struct placement_host *host, const struct placement_wish *wish)
+static bool host_has_room(const struct placement_host *host, const struct placement_wish *wish)
 {
     return wish->memory_bytes <= 0 || host->memory_free < 0 ||
            room_of(host, wish) >= wish->memory_bytes;
@@ -42,12 +42,12 @@ struct round {
 static bool may_take(const struct round *r, size_t at)
 {
     const struct placement_host *host = &r->hosts[at];
-    return r->all ? room_of(host, r->wish) >= r->room_most : has_room(host, r->wish);
+    return r->all ? room_of(host, r->wish) >= r->room_most : host_has_room(host, r->wish);
 }
 
 static double end_at(const struct round *r, size_t at)
 {
-    return end_of(&r->hosts[at], r->wish, share_of(r->hosts, at));
+    return work_end_of(&r->hosts[at], r->wish, share_of(r->hosts, at));
 }
 
 static void round_begin(struct round *r)
@@ -57,7 +57,7 @@ static void round_begin(struct round *r)
     r->best_s = -1;
     for (size_t i = 0; i < r->count; i++) {
         double room = room_of(&r->hosts[i], r->wish);
-        r->all = r->all && !has_room(&r->hosts[i], r->wish);
+        r->all = r->all && !host_has_room(&r->hosts[i], r->wish);
         r->room_most = i == 0 || room > r->room_most ? room : r->room_most;
     }
     for (size_t i = 0; i < r->count; i++) {
@@ -104,7 +104,7 @@ static void hosts_begin(struct round *r)
         struct placement_host *host = &r->hosts[i];
         host->placed = host->turns = host->together = 0;
         host->leader = find_leader(r->hosts, i);
-        host->short_of_room = !has_room(host, r->wish);
+        host->short_of_room = !host_has_room(host, r->wish);
     }
     for (size_t i = 0; i < r->count; i++) {
         r->hosts[i].share = share_of(r->hosts, i);

@@ -117,8 +117,8 @@ static bool is_for_us(const struct medium *medium, const struct hello *hello)
     return hello->to == me->index && memcmp(hello->to_id, me->id, HOST_ID_BYTES) == 0;
 }
 
-static void answer(struct medium *medium, const struct address *to, const uint8_t *bytes,
-                   size_t size)
+static void reception_answer(struct medium *medium, const struct address *to, const uint8_t *bytes,
+                             size_t size)
 {
     medium->endpoint.counters.datagrams_sent++;
     medium->endpoint.counters.bytes_sent += size;
@@ -148,12 +148,12 @@ static void on_hello(struct medium *medium, const struct datagram *d, const stru
         e->counters.refused_host++;
         handshake_refuse(&e->me, &d->hello, verdict == REFUSE_GONE ? REASON_GONE : REASON_IDENTITY,
                          bytes);
-        answer(medium, from, bytes, REFUSE_BYTES);
+        reception_answer(medium, from, bytes, REFUSE_BYTES);
         return;
     }
     e->counters.hellos_answered++;
     handshake_welcome(&e->me, &d->hello, e->made[d->hello.from], bytes);
-    answer(medium, from, bytes, WELCOME_BYTES);
+    reception_answer(medium, from, bytes, WELCOME_BYTES);
 }
 
 static void on_confirm(struct medium *medium, struct datagram *d, const struct address *from,

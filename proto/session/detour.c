@@ -9,7 +9,7 @@ void detour_init(struct detour *d, uint64_t after_us)
     *d = (struct detour){.after_us = after_us, .quiet_us = UINT64_MAX};
 }
 
-static bool take(struct detour *d, bool taken)
+static bool detour_take(struct detour *d, bool taken)
 {
     bool changes = d->taken != taken;
     d->taken = taken;
@@ -26,12 +26,12 @@ bool detour_on_answer(struct detour *d, uint64_t now_us)
 {
     if (d->taken)
         d->deaf_us = now_us + d->after_us;
-    return take(d, false);
+    return detour_take(d, false);
 }
 
 bool detour_on_met(struct detour *d, uint64_t now_us)
 {
-    return d->after_us != 0 && now_us >= d->deaf_us && take(d, true);
+    return d->after_us != 0 && now_us >= d->deaf_us && detour_take(d, true);
 }
 
 bool detour_step(struct detour *d, bool owed, uint64_t now_us)
@@ -44,7 +44,7 @@ bool detour_step(struct detour *d, bool owed, uint64_t now_us)
         d->quiet_us = now_us;
         d->ask_us = now_us + d->after_us / 2;
     }
-    return now_us >= d->quiet_us + d->after_us && take(d, true);
+    return now_us >= d->quiet_us + d->after_us && detour_take(d, true);
 }
 
 uint64_t detour_deadline(const struct detour *d)

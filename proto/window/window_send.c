@@ -228,7 +228,7 @@ static enum choice choose_ack(const struct window *w, uint64_t now_us)
     return acker_long(&w->ack) && w->send.flight_bytes == 0 ? SEND_ACK_PING : SEND_ACK;
 }
 
-static enum choice choose(struct window *w, size_t capacity, uint64_t now_us)
+static enum choice choose_packet(struct window *w, size_t capacity, uint64_t now_us)
 {
     enum choice choice = SEND_PROBE;
     if (w->loss.probes_due == 0)
@@ -369,7 +369,7 @@ static void build_stream(struct window *w, struct packet *p)
     put_stream(w, p, r);
 }
 
-static void build(struct window *w, enum choice choice, struct packet *p)
+static void build_packet(struct window *w, enum choice choice, struct packet *p)
 {
     if (choice == SEND_MTU_PROBE) {
         p->record.flags = SENT_MTU_PROBE;
@@ -405,14 +405,14 @@ static size_t build_next(struct window *w, struct packet *p, uint8_t *payload, s
     uint64_t now_us = p->record.sent_us;
     if (capacity < WINDOW_PACKET_BYTES_MIN || p->record.number < w->send.number_end)
         return 0;
-    enum choice choice = choose(w, capacity, now_us);
+    enum choice choice = choose_packet(w, capacity, now_us);
     if (choice == SEND_NOTHING)
         return 0;
     size_t room = room_for(w, choice, now_us);
     if (room == 0)
         return 0; /* what was lost to make room for its record says that no path probe is wanted */
     p->c = cursor_writer(payload, room < capacity ? room : capacity);
-    build(w, choice, p);
+    build_packet(w, choice, p);
     assert(cursor_ok(&p->c));
     p->record.size = (uint32_t)(p->c.at - payload);
     if (p->apart != NULL)

@@ -56,7 +56,7 @@ static uint8_t *cursor_take(struct cursor *c, size_t size)
 }
 
 /* Of a size that the compiler knows: then it is one store or load. */
-static inline void put(struct cursor *c, const void *bytes, size_t size)
+static inline void cursor_put(struct cursor *c, const void *bytes, size_t size)
 {
     uint8_t *at = cursor_take(c, size);
     if (at != NULL && size > 0)
@@ -74,25 +74,25 @@ static inline void get(struct cursor *c, void *bytes, size_t size)
 
 void cursor_put_u8(struct cursor *c, uint8_t value)
 {
-    put(c, &value, sizeof value);
+    cursor_put(c, &value, sizeof value);
 }
 
 void cursor_put_u16(struct cursor *c, uint16_t value)
 {
     value = htobe16(value);
-    put(c, &value, sizeof value);
+    cursor_put(c, &value, sizeof value);
 }
 
 void cursor_put_u32(struct cursor *c, uint32_t value)
 {
     value = htobe32(value);
-    put(c, &value, sizeof value);
+    cursor_put(c, &value, sizeof value);
 }
 
 void cursor_put_u64(struct cursor *c, uint64_t value)
 {
     value = htobe64(value);
-    put(c, &value, sizeof value);
+    cursor_put(c, &value, sizeof value);
 }
 
 void cursor_put_i32(struct cursor *c, int32_t value)
@@ -102,7 +102,7 @@ void cursor_put_i32(struct cursor *c, int32_t value)
 
 void cursor_put_bytes(struct cursor *c, const void *bytes, size_t size)
 {
-    put(c, bytes, size);
+    cursor_put(c, bytes, size);
 }
 
 void cursor_put_text(struct cursor *c, const char *text)
