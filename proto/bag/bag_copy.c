@@ -17,7 +17,8 @@ static bool records_apply(struct bag *bag, struct cursor *c, uint64_t *count)
     return cursor_ok(c);
 }
 
-static bool begin(struct bag_copy *copy, uint32_t host, const struct bag_log *log, struct cursor *c)
+static bool copy_begin(struct bag_copy *copy, uint32_t host, const struct bag_log *log,
+                       struct cursor *c)
 {
     struct bag_params params;
     uint64_t count = 0;
@@ -33,7 +34,8 @@ static bool begin(struct bag_copy *copy, uint32_t host, const struct bag_log *lo
     return true;
 }
 
-static bool go_on(struct bag_copy *copy, uint32_t host, const struct bag_log *log, struct cursor *c)
+static bool copy_go_on(struct bag_copy *copy, uint32_t host, const struct bag_log *log,
+                       struct cursor *c)
 {
     uint64_t count = 0;
     if (copy->bag == NULL || copy->holder != host || copy->term != log->epoch ||
@@ -52,8 +54,8 @@ bool bag_copy_take(struct bag_copy *copy, uint32_t host, const uint8_t *bytes, s
     bag_log_get(&c, &log);
     if (!cursor_ok(&c))
         return false;
-    bool good =
-        log.flags & BAG_LOG_BEGIN ? begin(copy, host, &log, &c) : go_on(copy, host, &log, &c);
+    bool good = log.flags & BAG_LOG_BEGIN ? copy_begin(copy, host, &log, &c)
+                                          : copy_go_on(copy, host, &log, &c);
     *ack = (struct bag_log){.bag = log.bag,
                             .epoch = log.epoch,
                             .flags = good ? 0 : BAG_LOG_REFUSED,

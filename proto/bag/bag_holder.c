@@ -156,8 +156,8 @@ static enum bag_verdict on_put(struct bag_holder *h, struct bag_member *m, struc
     return BAG_OK;
 }
 
-static enum bag_verdict on_done(struct bag_holder *h, struct bag_member *m, struct bag_record r,
-                                uint64_t now_us)
+static enum bag_verdict on_item_done(struct bag_holder *h, struct bag_member *m,
+                                     struct bag_record r, uint64_t now_us)
 {
     struct bag_item *item = item_meant(h, &r);
     if (item == NULL)
@@ -185,7 +185,7 @@ static enum bag_verdict on_record(struct bag_holder *h, struct bag_member *m,
     case BAG_PUT:
         return on_put(h, m, *r);
     case BAG_DONE:
-        return on_done(h, m, *r, now_us);
+        return on_item_done(h, m, *r, now_us);
     case BAG_RETURN:
         item = item_meant(h, r);
         if (item != NULL)
@@ -263,7 +263,7 @@ static struct bag_member *greet(struct bag_holder *h, uint32_t task, const struc
 }
 
 /* Past the results that it has taken. */
-static bool take_back(struct bag_holder *h, struct bag_member *m, uint64_t taken)
+static bool results_take_back(struct bag_holder *h, struct bag_member *m, uint64_t taken)
 {
     if (taken <= m->taken)
         return true;
@@ -327,7 +327,7 @@ const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_
         bag_answer_refuse(h, task, r.handle, 0);
         return NULL;
     }
-    if (!take_back(h, m, r.taken))
+    if (!results_take_back(h, m, r.taken))
         return "it took results that it was not sent";
     m->served.hold = r.hold;
     m->served.want = r.want;

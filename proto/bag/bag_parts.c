@@ -35,7 +35,7 @@ static uint8_t place_get(struct cursor *part)
     return place;
 }
 
-static const char *add(struct bag_parcel *p, uint8_t place, struct cursor *part)
+static const char *parcel_add(struct bag_parcel *p, uint8_t place, struct cursor *part)
 {
     size_t size = cursor_left(part);
     if (place & BAG_PART_FIRST) {
@@ -76,7 +76,7 @@ const struct bag_parcel *bag_incoming_take(struct bag_incoming **all, uint32_t s
     if (*refused != NULL)
         return NULL;
     struct bag_incoming *in = incoming_get(all, source);
-    *refused = in == NULL ? "memory is exhausted" : add(&in->parcel, place, part);
+    *refused = in == NULL ? "memory is exhausted" : parcel_add(&in->parcel, place, part);
     return *refused == NULL && place & BAG_PART_LAST ? &in->parcel : NULL;
 }
 

@@ -81,7 +81,7 @@ static double speed_of(const struct bag *bag, const struct bag_member *m)
 /* ---- which item ---- */
 
 /* The first that is ready, which stays there; others are taken out. */
-static struct bag_item *first_of(struct bag *bag, struct bag_queue *queue)
+static struct bag_item *first_ready(struct bag *bag, struct bag_queue *queue)
 {
     struct bag_rank first;
     while (bag_queue_first(queue, &first)) {
@@ -106,8 +106,8 @@ static double end_us(const struct bag *bag, const struct bag_item *largest)
     return all_us > largest_us ? all_us : largest_us;
 }
 
-static bool fits(const struct bag *bag, const struct bag_member *m, const struct bag_item *item,
-                 const struct bag_item *largest)
+static bool item_fits(const struct bag *bag, const struct bag_member *m,
+                      const struct bag_item *item, const struct bag_item *largest)
 {
     double speed = speed_known(m);
     double cost = (double)(m->served.held_cost + bag_cost(item->size));
@@ -121,7 +121,7 @@ struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m)
     size_t count = 0, chosen;
     struct bag_rank rank;
     for (unsigned i = bag->queues.classes; i-- > 0;) { /* the largest first */
-        struct bag_item *item = first_of(bag, &bag->queues.ready[i]);
+        struct bag_item *item = first_ready(bag, &bag->queues.ready[i]);
         if (item == NULL || (count > 0 && item->priority < firsts[0]->priority))
             continue;
         if (count > 0 && item->priority > firsts[0]->priority)
@@ -131,7 +131,7 @@ struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m)
     if (count == 0)
         return NULL;
     largest = firsts[0];
-    for (chosen = 0; chosen + 1 < count && !fits(bag, m, firsts[chosen], largest);)
+    for (chosen = 0; chosen + 1 < count && !item_fits(bag, m, firsts[chosen], largest);)
         chosen++;
     bag_queue_take(&bag->queues.ready[class_of(bag, firsts[chosen]->size)], &rank);
     assert(rank.number == firsts[chosen]->number);

@@ -30,7 +30,7 @@ static bool cast_order_led_by(const struct cast *cast, uint32_t host)
 }
 
 /* Whoever puts in order already goes on, whoever else may come; otherwise the oldest host does. */
-static uint32_t choose(const struct cast *cast)
+static uint32_t choose_sequencer(const struct cast *cast)
 {
     uint32_t oldest = cast->self;
     if (cast->total.order != NULL && cast->total.order->state == CAST_LIVE)
@@ -46,7 +46,7 @@ static uint32_t choose(const struct cast *cast)
 
 void cast_order_review(struct cast *cast)
 {
-    uint32_t sequencer = choose(cast);
+    uint32_t sequencer = choose_sequencer(cast);
     if (sequencer == cast->total.sequencer)
         return;
     cast->total.sequencer = sequencer;
@@ -145,7 +145,7 @@ const char *cast_on_order(struct cast *cast, uint32_t host, const struct cast_co
 }
 
 /* Its own messages take no detour; they wait for their return, too. */
-static void take_own(struct cast *cast)
+static void order_take_own(struct cast *cast)
 {
     for (struct cast_parcel *p = cast->total.pending.first; p != NULL; p = p->next) {
         if (p->sent)
@@ -247,7 +247,7 @@ uint64_t cast_order_step(struct cast *cast)
         }
         return UINT64_MAX;
     }
-    take_own(cast);
+    order_take_own(cast);
     if (cast->total.order != NULL)
         order_channel(cast); /* hosts that came learn who puts in order */
     order_waiting(cast);

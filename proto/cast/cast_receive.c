@@ -79,7 +79,7 @@ static uint64_t floor_of(const struct cast_channel *ch)
     return ch->stable < ch->receiver.given ? ch->stable : ch->receiver.given;
 }
 
-static void forget(struct cast_channel *ch, uint64_t stable)
+static void channel_forget(struct cast_channel *ch, uint64_t stable)
 {
     uint64_t before = floor_of(ch);
     if (stable > ch->stable && stable <= ch->receiver.have)
@@ -136,7 +136,7 @@ void cast_on_fragment(struct cast *cast, struct cast_channel *ch, struct cast_fr
     }
     cast->dirty = true;
     if (f->back <= f->number)
-        forget(ch, f->number - f->back);
+        channel_forget(ch, f->number - f->back);
     if (!fresh)
         cast->counters.duplicates++;
     else if (f->number < floor_of(ch) + ch->ring.window)
@@ -152,7 +152,7 @@ void cast_on_sync(struct cast *cast, struct cast_channel *ch, const struct cast_
         return;
     if (sync->next > ch->receiver.top)
         ch->receiver.top = sync->next;
-    forget(ch, sync->stable);
+    channel_forget(ch, sync->stable);
     if (sync->stable < sync->next)
         ack_at(ch, cast->now_us);
     plan_asking(cast, ch);
@@ -171,7 +171,7 @@ static void take_handed(struct cast *cast, struct cast_channel *ch, struct cast_
         !cast_seal_open(&ch->seal, bytes, f, cast->room, &payload))
         return;
     if (f->back <= f->number)
-        forget(ch, f->number - f->back);
+        channel_forget(ch, f->number - f->back);
     if (f->number >= floor_of(ch) + ch->ring.window)
         return;
     store(ch, f, bytes);
@@ -209,7 +209,7 @@ static uint64_t message_end(const struct cast_channel *ch)
 }
 
 /* Puts the fragments given .. end-1 together; returns the size, SIZE_MAX for nonsense. */
-static size_t gather(struct cast *cast, const struct cast_channel *ch, uint64_t end)
+static size_t fragments_gather(struct cast *cast, const struct cast_channel *ch, uint64_t end)
 {
     size_t size = 0;
     for (uint64_t n = ch->receiver.given; n < end; n++) {
@@ -230,9 +230,9 @@ static size_t gather(struct cast *cast, const struct cast_channel *ch, uint64_t 
 }
 
 /* Offers the message; what makes no sense is dropped. */
-static bool give(struct cast *cast, const struct cast_channel *ch, uint64_t end)
+static bool message_give(struct cast *cast, const struct cast_channel *ch, uint64_t end)
 {
-    size_t size = gather(cast, ch, end);
+    size_t size = fragments_gather(cast, ch, end);
     struct cast_message message = {
         .sender = ch->key.sender, .order = CAST_FIFO, .bytes = cast->message, .size = size};
     if (size == SIZE_MAX) {
@@ -264,7 +264,7 @@ static uint64_t give_all(struct cast *cast, struct cast_channel *ch)
     for (uint64_t end; (end = message_end(ch)) != 0;) {
         if (is_later(cast, ch))
             return UINT64_MAX; /* when the other ends, all are stepped */
-        if (!give(cast, ch, end))
+        if (!message_give(cast, ch, end))
             return cast->now_us + RETRY_US;
         uint64_t before = floor_of(ch);
         ch->receiver.given = end;
@@ -314,7 +314,7 @@ static void acknowledge(struct cast *cast, struct cast_channel *ch)
 }
 
 /* Whether it is known here how far the channel went: then what is not whole never will be. */
-static bool is_over(const struct cast_channel *ch)
+static bool channel_is_over(const struct cast_channel *ch)
 {
     return ch->state == CAST_ENDED && message_end(ch) == 0;
 }
@@ -322,7 +322,7 @@ static bool is_over(const struct cast_channel *ch)
 uint64_t cast_receive_step(struct cast *cast, struct cast_channel *ch)
 {
     uint64_t given = ch->receiver.given, due = give_all(cast, ch);
-    if (is_over(ch)) {
+    if (channel_is_over(ch)) {
         cast_channel_bury(cast, ch);
         return UINT64_MAX;
     }

@@ -35,7 +35,7 @@ static void review_opening(struct cast_channel *ch)
 }
 
 /* Members learn of a channel after the end of the one that it takes the place of. */
-static void announce(struct cast *cast, struct cast_channel *ch)
+static void channel_announce(struct cast *cast, struct cast_channel *ch)
 {
     const struct cast_channel *o = cast->channels[cast->self % CAST_BUCKETS];
     for (; o != NULL; o = o->chain) {
@@ -104,7 +104,7 @@ struct cast_channel *cast_open(struct cast *cast, const struct host_set *wanted,
     ch->sender.used_us = cast->now_us;
     for (size_t i = 0; i < ch->link_count; i++)
         ch->links[i].limit = ch->ring.window;
-    announce(cast, ch);
+    channel_announce(cast, ch);
     cast->dirty = true;
     return ch;
 }
@@ -366,7 +366,7 @@ uint64_t cast_send_step(struct cast *cast, struct cast_channel *ch)
     while (ch->sender.queue.first != NULL && ch->sender.next < ch->stable + ch->ring.window)
         cut_one(cast, ch);
     if (!ch->sender.announced)
-        announce(cast, ch);
+        channel_announce(cast, ch);
     if (ch->state != CAST_LIVE)
         return UINT64_MAX;
     /* New fragments, as many as may be under way; members are asked to acknowledge four times a

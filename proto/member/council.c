@@ -78,8 +78,9 @@ void council_destroy(struct council *c)
     free(c);
 }
 
-static void say(struct council *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct council *c, const char *format, ...)
+static void council_say(struct council *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void council_say(struct council *c, const char *format, ...)
 {
     char line[256];
     FORMAT(line, sizeof line, format);
@@ -241,8 +242,8 @@ int council_found(struct council *c, uint64_t generation, uint64_t now_us)
     if (enter_generation(c, generation) < 0)
         return -ENOMEM;
     if (!first)
-        say(c, "council: too many of the voters are gone: what was agreed is lost");
-    say(c, "council: founds generation %llu", (unsigned long long)generation);
+        council_say(c, "council: too many of the voters are gone: what was agreed is lost");
+    council_say(c, "council: founds generation %llu", (unsigned long long)generation);
     return raft_bootstrap(c->raft, now_us);
 }
 
@@ -278,7 +279,7 @@ void council_on_frame(struct council *c, uint32_t host, const uint8_t *payload, 
     cursor_get_view(&in, 3);
     if (!cursor_ok(&in) || generation > GENERATION_MAX ||
         (what != COUNCIL_MESSAGE && what != COUNCIL_LEAVING)) {
-        say(c, "refused RAFT of host %u: it is malformed", host);
+        council_say(c, "refused RAFT of host %u: it is malformed", host);
         return;
     }
     follow_generation(c);
@@ -382,7 +383,7 @@ static bool conf_changed(const struct council *c)
 }
 
 /* Who only leads the log waits for its office before it changes the voters. */
-static void lead(struct council *c, bool changed)
+static void council_lead(struct council *c, bool changed)
 {
     if (!council_leads(c) || !coordinates(c))
         return;
@@ -442,10 +443,10 @@ uint64_t council_step(struct council *c, bool leaving, uint64_t now_us)
     say_leaving(c, leaving);
     if (c->raft == NULL)
         return UINT64_MAX;
-    lead(c, changed);
+    council_lead(c, changed);
     raft_us = raft_step(c->raft, now_us);
     if (coordinates(c) && (c->stale || conf_changed(c))) {
-        lead(c, true);
+        council_lead(c, true);
         raft_us = raft_step(c->raft, now_us);
     }
     return raft_us;

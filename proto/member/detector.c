@@ -288,7 +288,7 @@ void member_on_probe(struct member *m, uint32_t host, uint8_t kind, uint32_t tar
         row->heard_us = now_us;
 }
 
-static void shift(uint64_t *time_us, uint64_t late_us)
+static void detector_shift(uint64_t *time_us, uint64_t late_us)
 {
     if (*time_us != 0 && *time_us != UINT64_MAX)
         *time_us += late_us;
@@ -299,11 +299,11 @@ void member_on_late(struct member *m, uint64_t late_us)
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
-        shift(&row->heard_us, late_us);
-        shift(&row->direct_us, late_us);
+        detector_shift(&row->heard_us, late_us);
+        detector_shift(&row->direct_us, late_us);
     }
-    shift(&m->phase_end_us, late_us);
-    shift(&m->departure.drain_by_us, late_us);
-    shift(&m->election.claim_end_us, late_us);
-    shift(&m->election.orphan_us, late_us);
+    detector_shift(&m->phase_end_us, late_us);
+    detector_shift(&m->departure.drain_by_us, late_us);
+    detector_shift(&m->election.claim_end_us, late_us);
+    detector_shift(&m->election.orphan_us, late_us);
 }

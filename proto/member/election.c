@@ -104,7 +104,7 @@ static uint64_t reach_us(const struct member *m)
  * first, two in the next, then four, and so on. A turn is as long as a claim takes to reach those
  * of the next one, who then give way: if hundreds of hosts claimed at once, each of them would wait
  * for the handshakes of all, and none would hear from enough others in time. */
-static uint64_t turn(const struct member *m, uint32_t random)
+static uint64_t election_turn(const struct member *m, uint32_t random)
 {
     uint64_t parts = 0, turn = 0;
 
@@ -126,7 +126,7 @@ static uint64_t courtesy_us(const struct member *m)
 
     if (before < QUEUE)
         return before * part;
-    return QUEUE * part + turn(m, (uint32_t)(random >> 32)) * reach_us(m) +
+    return QUEUE * part + election_turn(m, (uint32_t)(random >> 32)) * reach_us(m) +
            (random >> 16 & 0xffff) * reach_us(m) / 0x10000;
 }
 

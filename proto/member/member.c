@@ -159,7 +159,7 @@ void member_send(struct member *m, uint32_t host, uint8_t kind, const void *payl
 /* ---- states ---- */
 
 /* Tells the owner what of a row it does not know yet. */
-static void announce(struct member *m, struct row *row)
+static void member_announce(struct member *m, struct row *row)
 {
     if (m->phase < MEMBER_UP || row->host.index == m->self || row->announced || !row_is_up(row))
         return;
@@ -178,7 +178,7 @@ void member_set_state(struct member *m, struct row *row, uint8_t state, const ch
     row->host.state = state;
     member_log(m, "host %s (%u): %s -> %s: %s", row->host.name, row->host.index,
                host_state_name(before), host_state_name(state), cause);
-    announce(m, row);
+    member_announce(m, row);
     if (state == HOST_DOWN) {
         row->announced = false;
         m->config.counters->hosts_gone++;
@@ -204,7 +204,7 @@ void member_begin_up(struct member *m, uint64_t now_us)
     detector_start(m, now_us);
     m->owner.joined(m->owner.context);
     for (size_t i = 0; i < m->table.count; i++)
-        announce(m, table_at(&m->table, i));
+        member_announce(m, table_at(&m->table, i));
 }
 
 static const char *why_text(int why)

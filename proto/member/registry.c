@@ -115,7 +115,7 @@ void member_uninvite(struct member *m, uint32_t index, uint64_t now_us)
 }
 
 /* Who was merely invited is in the table of this host alone. */
-static void forget(struct member *m, struct row *row)
+static void registry_forget(struct member *m, struct row *row)
 {
     if (!row_is_agreed(row)) {
         row->host.forgotten = 1;
@@ -136,7 +136,7 @@ int member_remove(struct member *m, uint32_t index, uint64_t now_us)
     if (row == NULL)
         return -ENOENT;
     if (!row_is_living(row))
-        forget(m, row);
+        registry_forget(m, row);
     else if (index == m->self)
         member_start_leave(m, why, now_us);
     else if (row->host.state == HOST_JOINING)
@@ -313,7 +313,7 @@ static void forget_wishes(struct member *m)
     }
 }
 
-static bool propose(struct member *m, uint64_t now_us)
+static bool registry_propose(struct member *m, uint64_t now_us)
 {
     uint8_t change[TABLE_CHANGE_BYTES_MAX];
     size_t at = 0, size;
@@ -443,7 +443,7 @@ static void take_office(struct member *m, uint64_t now_us)
         if (row->flags & ROW_LEFT && row_is_living(row))
             registry_want(m, row, HOST_DOWN, "said goodbye", now_us);
     }
-    propose(m, now_us);
+    registry_propose(m, now_us);
 }
 
 void registry_on_change(struct member *m, const uint8_t *payload, size_t size, bool took_office,
@@ -497,7 +497,7 @@ void registry_step(struct member *m, uint64_t now_us)
                     registry_want(m, row, HOST_UP, "joined", now_us);
             }
         }
-        if (m->office.publish && !propose(m, now_us))
+        if (m->office.publish && !registry_propose(m, now_us))
             return;
     }
 }

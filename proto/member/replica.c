@@ -241,8 +241,8 @@ void replica_drop_reading(struct member *m)
 }
 
 /* A frame of a full table is kept until all are there. */
-static void collect(struct member *m, uint32_t host, const struct table_head *head,
-                    const uint8_t *payload, size_t size)
+static void replica_collect(struct member *m, uint32_t host, const struct table_head *head,
+                            const uint8_t *payload, size_t size)
 {
     struct reading *r = &m->reading;
     struct cursor c;
@@ -283,7 +283,7 @@ void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, s
         complete(m, &head, now_us);
         return;
     }
-    collect(m, host, &head, payload, size);
+    replica_collect(m, host, &head, payload, size);
     if (!(head.flags & TABLE_LAST) || m->reading.sender == 0)
         return;
     apply_full(m, m->reading.bytes, m->reading.size, now_us);

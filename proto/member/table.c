@@ -114,7 +114,7 @@ void table_set_coordinator(struct table *t, uint32_t index)
 
 /* ---- encoding ---- */
 
-static void put_head(struct cursor *c, const struct table_head *head)
+static void table_put_head(struct cursor *c, const struct table_head *head)
 {
     cursor_put_u8(c, head->flags);
     cursor_put_u8(c, 0);
@@ -183,7 +183,7 @@ static size_t encode(const struct table *t, struct table_head *head, size_t *at,
     struct cursor start = cursor_writer(bytes, capacity), rows = start;
     bool change = !(head->flags & TABLE_FULL);
 
-    put_head(&rows, head);
+    table_put_head(&rows, head);
     for (; *at < t->count && cursor_left(&rows) >= TABLE_ROW_BYTES_MAX; (*at)++) {
         const struct row *row = table_at(t, *at);
 
@@ -199,7 +199,7 @@ static size_t encode(const struct table *t, struct table_head *head, size_t *at,
     }
     if (change || *at == t->count)
         head->flags |= TABLE_LAST;
-    put_head(&start, head);
+    table_put_head(&start, head);
     return (size_t)(rows.at - bytes);
 }
 

@@ -309,7 +309,7 @@ uint64_t raft_step(struct raft *r, uint64_t now_us)
                    raft_read_deadline(r));
 }
 
-static void shift(uint64_t *time_us, uint64_t late_us)
+static void raft_shift(uint64_t *time_us, uint64_t late_us)
 {
     if (*time_us != 0 && *time_us != UINT64_MAX)
         *time_us += late_us;
@@ -317,11 +317,11 @@ static void shift(uint64_t *time_us, uint64_t late_us)
 
 void raft_on_late(struct raft *r, uint64_t late_us)
 {
-    shift(&r->heard_leader_us, late_us);
-    shift(&r->election_us, late_us);
-    shift(&r->lead.transfer.end_us, late_us);
+    raft_shift(&r->heard_leader_us, late_us);
+    raft_shift(&r->election_us, late_us);
+    raft_shift(&r->lead.transfer.end_us, late_us);
     for (size_t i = 0; i < r->peer_count; i++)
-        shift(&r->peers[i].heard_us, late_us);
+        raft_shift(&r->peers[i].heard_us, late_us);
 }
 
 /* ---- readers ---- */

@@ -50,7 +50,7 @@ static bool has_majority(const struct raft *r)
 }
 
 /* 3.4; and 6.4: the no-op brings out what is committed of earlier terms */
-static void lead(struct raft *r)
+static void candidate_lead(struct raft *r)
 {
     assert(r->role == RAFT_CANDIDATE && r->has_voted);
     r->role = RAFT_LEADER;
@@ -83,7 +83,7 @@ void raft_campaign(struct raft *r, uint8_t flags)
     raft_arm_election(r);
     ask_for_votes(r, r->term, flags);
     if (has_majority(r))
-        lead(r);
+        candidate_lead(r);
 }
 
 void raft_on_vote_reply(struct raft *r, const struct raft_message *m)
@@ -100,7 +100,7 @@ void raft_on_vote_reply(struct raft *r, const struct raft_message *m)
     if (pre)
         raft_campaign(r, 0);
     else
-        lead(r);
+        candidate_lead(r);
 }
 
 /* ---- voting ---- */

@@ -17,7 +17,7 @@ static size_t cost_of(const struct raft_entry *entry)
     return sizeof *entry + entry->size;
 }
 
-static void forget(struct raft_log *log, struct raft_entry *entry)
+static void log_forget(struct raft_log *log, struct raft_entry *entry)
 {
     assert(log->bytes >= cost_of(entry));
     log->bytes -= cost_of(entry);
@@ -27,7 +27,7 @@ static void forget(struct raft_log *log, struct raft_entry *entry)
 void raft_log_clear(struct raft_log *log, uint64_t base_index, uint64_t base_term)
 {
     for (size_t i = 0; i < log->count; i++)
-        forget(log, &log->entries[i]);
+        log_forget(log, &log->entries[i]);
     log->count = 0;
     log->base_index = base_index;
     log->base_term = base_term;
@@ -82,7 +82,7 @@ void raft_log_truncate(struct raft_log *log, uint64_t index)
 {
     assert(index >= log->base_index);
     while (raft_log_last(log) > index)
-        forget(log, &log->entries[--log->count]);
+        log_forget(log, &log->entries[--log->count]);
 }
 
 void raft_log_drop(struct raft_log *log, uint64_t index)
@@ -94,7 +94,7 @@ void raft_log_drop(struct raft_log *log, uint64_t index)
         return;
     log->base_term = raft_log_term(log, index);
     for (size_t i = 0; i < dropped; i++)
-        forget(log, &log->entries[i]);
+        log_forget(log, &log->entries[i]);
     log->count -= dropped;
     memmove(log->entries, log->entries + dropped, log->count * sizeof *log->entries);
     log->base_index = index;

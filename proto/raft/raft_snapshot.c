@@ -132,7 +132,7 @@ void raft_on_snapshot_reply(struct raft *r, const struct raft_message *m)
 /* ---- receiving ---- */
 
 /* What is there grows by what arrived, not by what a message says will come. */
-static void collect(struct raft *r, const struct raft_chunk *chunk)
+static void snapshot_collect(struct raft *r, const struct raft_chunk *chunk)
 {
     struct raft_snapshot *s = &r->incoming;
 
@@ -185,7 +185,7 @@ void raft_on_snapshot(struct raft *r, const struct raft_message *m)
         return;
     raft_follow(r, &m->from);
     if (m->chunk.index > r->commit)
-        collect(r, &m->chunk);
+        snapshot_collect(r, &m->chunk);
     if (r->incoming.index > r->commit && r->incoming.size == r->incoming.total)
         install(r);
     struct raft_message reply = raft_message_to(r, RAFT_APPEND_REPLY, &m->from);

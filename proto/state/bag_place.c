@@ -108,7 +108,7 @@ static void places_destroy(void *engine)
     free(all);
 }
 
-static void tell(const struct places *all, uint32_t host, const struct bag_place *p)
+static void places_tell(const struct places *all, uint32_t host, const struct bag_place *p)
 {
     uint8_t body[BAG_PLACE_BYTES_MAX];
     struct cursor c = cursor_writer(body, sizeof body);
@@ -119,9 +119,9 @@ static void tell(const struct places *all, uint32_t host, const struct bag_place
 
 static void tell_all(const struct places *all, const struct bag_place *p)
 {
-    tell(all, p->holder, p);
+    places_tell(all, p->holder, p);
     for (size_t i = 0; i < p->count; i++)
-        tell(all, p->backups[i], p);
+        places_tell(all, p->backups[i], p);
 }
 
 /* ---- commands ---- */
@@ -165,7 +165,7 @@ static void create_granted(struct places *all, const struct state_request *r,
     state_answer(all->state, r, ERROR_OK, body, sizeof body);
 }
 
-static bool create(struct places *all, const struct state_request *r, struct cursor *body)
+static bool create_bag(struct places *all, const struct state_request *r, struct cursor *body)
 {
     struct bag_params params;
     bag_params_get(body, &params);
@@ -220,7 +220,7 @@ static bool remove_bag(struct places *all, const struct state_request *r, struct
     struct bag_place none = e->place;
     none.holder = 0;
     none.epoch++;
-    tell(all, e->place.holder, &none);
+    places_tell(all, e->place.holder, &none);
     tell_all(all, &none);
     names_remove(&all->names, &e->name);
     return true;
@@ -238,7 +238,7 @@ static bool adopt(struct places *all, const struct state_request *r, struct curs
     if (e == NULL)
         e = entry_add(all, &p);
     if (e != NULL)
-        tell(all, r->host, &e->place);
+        places_tell(all, r->host, &e->place);
     return true;
 }
 
@@ -246,7 +246,7 @@ static bool places_apply(void *engine, const struct state_request *r, struct cur
 {
     switch (r->kind) {
     case COMMAND_BAG_CREATE:
-        return create(engine, r, body);
+        return create_bag(engine, r, body);
     case COMMAND_BAG_BACKUPS:
         return backups(engine, r, body);
     case COMMAND_BAG_REMOVE:

@@ -49,12 +49,12 @@ struct decisions {
     size_t bytes; /* as consensus.h counts them */
 };
 
-static struct series *first_of(const struct decisions *d)
+static struct series *series_first(const struct decisions *d)
 {
     return (struct series *)d->series.first;
 }
 
-static struct series *next_of(const struct series *s)
+static struct series *series_next(const struct series *s)
 {
     return (struct series *)s->name.next;
 }
@@ -89,14 +89,14 @@ static void decisions_destroy(void *engine)
 {
     struct decisions *d = engine;
 
-    while (first_of(d) != NULL)
-        series_drop(d, first_of(d));
+    while (series_first(d) != NULL)
+        series_drop(d, series_first(d));
     free(d);
 }
 
 /* ---- answers ---- */
 
-static void answer(struct decisions *d, const struct state_request *to, int32_t status)
+static void decisions_answer(struct decisions *d, const struct state_request *to, int32_t status)
 {
     state_answer(d->state, to, status, NULL, 0);
 }
@@ -126,7 +126,7 @@ static void answer_listeners(struct decisions *d, struct instance *i, int32_t st
         if (status == ERROR_OK)
             answer_decision(d, &to, i);
         else
-            answer(d, &to, status);
+            decisions_answer(d, &to, status);
     }
     listeners_clear(&i->listeners);
 }
@@ -244,8 +244,8 @@ static const struct instance *decided(const struct decisions *d, struct key key)
     return is_decided(i) ? i : NULL;
 }
 
-static void propose(struct decisions *d, const struct state_request *r, struct key key,
-                    struct cursor *body)
+static void decisions_propose(struct decisions *d, const struct state_request *r, struct key key,
+                              struct cursor *body)
 {
     const struct instance *i = decided(d, key);
     size_t size = cursor_left(body);
@@ -255,7 +255,7 @@ static void propose(struct decisions *d, const struct state_request *r, struct k
     if (i != NULL)
         answer_decision(d, r, i);
     else if (refusal != ERROR_OK)
-        answer(d, r, refusal);
+        decisions_answer(d, r, refusal);
     else {
         struct instance *made = instance_get(d, key);
 
@@ -277,13 +277,13 @@ static void learn(struct decisions *d, const struct state_request *r, struct key
     if (i != NULL)
         answer_decision(d, r, i);
     else if (refusal != ERROR_OK)
-        answer(d, r, refusal);
+        decisions_answer(d, r, refusal);
     else {
         const struct listener listener = {.task = r->task, .request = r->request};
         struct instance *made = instance_get(d, key);
 
         if (made != NULL && made->listeners.count >= LISTENERS_MAX)
-            answer(d, r, ERROR_ERESOURCE);
+            decisions_answer(d, r, ERROR_ERESOURCE);
         else if (made != NULL && !listeners_add(&made->listeners, &listener))
             state_exhausted(d->state);
     }
@@ -303,7 +303,7 @@ static void series_tidy(struct decisions *d, struct series *s)
         series_drop(d, s);
 }
 
-static void forget(struct decisions *d, const struct state_request *r, struct key key)
+static void decisions_forget(struct decisions *d, const struct state_request *r, struct key key)
 {
     struct series *s = series_find(d, key.name);
 
@@ -318,7 +318,7 @@ static void forget(struct decisions *d, const struct state_request *r, struct ke
     }
     if (s != NULL && key.number == CONSENSUS_WHOLE)
         series_drop(d, s);
-    answer(d, r, ERROR_OK);
+    decisions_answer(d, r, ERROR_OK);
 }
 
 static void decisions_cancel(void *engine, uint32_t task, uint32_t request)
@@ -326,11 +326,11 @@ static void decisions_cancel(void *engine, uint32_t task, uint32_t request)
     struct decisions *d = engine;
     const struct state_request r = {.task = task, .request = request};
 
-    for (struct series *s = first_of(d), *next; s != NULL; s = next) {
-        next = next_of(s);
+    for (struct series *s = series_first(d), *next; s != NULL; s = next) {
+        next = series_next(s);
         for (struct instance *i = TAILQ_FIRST(&s->instances); i != NULL; i = TAILQ_NEXT(i, link))
             if (listeners_cancel(&i->listeners, task, request))
-                answer(d, &r, ERROR_ECANCELED);
+                decisions_answer(d, &r, ERROR_ECANCELED);
         series_tidy(d, s);
     }
 }
@@ -340,8 +340,8 @@ static void decisions_gone(void *engine, const struct state_gone *gone)
 {
     struct decisions *d = engine;
 
-    for (struct series *s = first_of(d), *next; s != NULL; s = next) {
-        next = next_of(s);
+    for (struct series *s = series_first(d), *next; s != NULL; s = next) {
+        next = series_next(s);
         for (struct instance *i = TAILQ_FIRST(&s->instances); i != NULL; i = TAILQ_NEXT(i, link))
             listeners_drop_gone(&i->listeners, gone);
         series_tidy(d, s);
@@ -359,13 +359,13 @@ static bool decisions_apply(void *engine, const struct state_request *r, struct 
     if (r->kind == COMMAND_CONSENSUS_PROPOSE ? !cursor_ok(body) : !cursor_done(body))
         return false;
     if (!named)
-        answer(engine, r, ERROR_EINVAL);
+        decisions_answer(engine, r, ERROR_EINVAL);
     else if (r->kind == COMMAND_CONSENSUS_PROPOSE)
-        propose(engine, r, key, body);
+        decisions_propose(engine, r, key, body);
     else if (r->kind == COMMAND_CONSENSUS_LEARN)
         learn(engine, r, key);
     else
-        forget(engine, r, key);
+        decisions_forget(engine, r, key);
     return true;
 }
 
@@ -437,7 +437,7 @@ static void decisions_save(const void *engine, struct cursor *c)
     const struct decisions *d = engine;
 
     cursor_put_u32(c, (uint32_t)d->series.count);
-    for (const struct series *s = first_of(d); s != NULL; s = next_of(s)) {
+    for (const struct series *s = series_first(d); s != NULL; s = series_next(s)) {
         cursor_put_text(c, s->name.text);
         cursor_put_u64(c, s->floor);
         uint32_t count = 0;

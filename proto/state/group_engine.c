@@ -63,7 +63,7 @@ static void groups_destroy(void *engine)
     free(g);
 }
 
-static void join(struct groups *g, const char *name, const struct state_request *r)
+static void groups_join(struct groups *g, const char *name, const struct state_request *r)
 {
     uint8_t body[4];
     struct cursor c = cursor_writer(body, sizeof body);
@@ -89,7 +89,7 @@ static bool groups_apply(void *engine, const struct state_request *r, struct cur
     if (!named)
         on_answer(g, r->task, r->request, GROUP_EINVAL);
     else if (r->kind == COMMAND_GROUP_JOIN)
-        join(g, name, r);
+        groups_join(g, name, r);
     else if (r->kind == COMMAND_GROUP_LEAVE)
         on_answer(g, r->task, r->request, group_leave(g->table, name, r->task));
     else {

@@ -33,12 +33,12 @@ struct leaders {
     struct names groups;
 };
 
-static struct group *first_of(const struct leaders *e)
+static struct group *group_first(const struct leaders *e)
 {
     return (struct group *)e->groups.first;
 }
 
-static struct group *next_of(const struct group *g)
+static struct group *group_next(const struct group *g)
 {
     return (struct group *)g->name.next;
 }
@@ -63,8 +63,8 @@ static void leaders_destroy(void *engine)
 {
     struct leaders *e = engine;
 
-    while (first_of(e) != NULL)
-        group_drop(e, first_of(e));
+    while (group_first(e) != NULL)
+        group_drop(e, group_first(e));
     free(e);
 }
 
@@ -82,7 +82,7 @@ static struct group *group_add(struct leaders *e, const char *name)
     return g;
 }
 
-static size_t position_of(const struct group *g, uint32_t task)
+static size_t candidate_position(const struct group *g, uint32_t task)
 {
     size_t i = 0;
 
@@ -93,12 +93,12 @@ static size_t position_of(const struct group *g, uint32_t task)
 
 static bool is_candidate(const struct group *g, uint32_t task)
 {
-    return g != NULL && position_of(g, task) < g->count;
+    return g != NULL && candidate_position(g, task) < g->count;
 }
 
 /* ---- terms ---- */
 
-static void answer(struct leaders *e, const struct state_request *to, int32_t status)
+static void leaders_answer(struct leaders *e, const struct state_request *to, int32_t status)
 {
     state_answer(e->state, to, status, NULL, 0);
 }
@@ -165,7 +165,7 @@ static void stand(struct leaders *e, const struct state_request *r, const char *
         answer_leader(e, r, g);
     } else if (g == NULL ? e->groups.count >= LEADER_GROUPS_MAX
                          : g->count >= LEADER_CANDIDATES_MAX) {
-        answer(e, r, ERROR_ERESOURCE);
+        leaders_answer(e, r, ERROR_ERESOURCE);
     } else {
         g = g != NULL ? g : group_add(e, name);
         if (g == NULL || !candidate_add(e, g, r->task))
@@ -180,14 +180,14 @@ static void resign(struct leaders *e, const struct state_request *r, const char 
     struct group *g = group_find(e, name);
 
     if (!is_candidate(g, r->task)) {
-        answer(e, r, ERROR_ENOGROUP);
+        leaders_answer(e, r, ERROR_ENOGROUP);
         return;
     }
-    size_t at = position_of(g, r->task);
+    size_t at = candidate_position(g, r->task);
     g->count--;
     memmove(&g->candidates[at], &g->candidates[at + 1], (g->count - at) * sizeof g->candidates[0]);
     group_settle(e, g);
-    answer(e, r, ERROR_OK);
+    leaders_answer(e, r, ERROR_OK);
 }
 
 /* ---- waiting ---- */
@@ -202,7 +202,7 @@ static void listen(struct leaders *e, const struct state_request *r, const char 
         answer_leader(e, r, g);
     } else if (g == NULL ? e->groups.count >= LEADER_GROUPS_MAX
                          : g->listeners.count >= LISTENERS_MAX) {
-        answer(e, r, ERROR_ERESOURCE);
+        leaders_answer(e, r, ERROR_ERESOURCE);
     } else {
         g = g != NULL ? g : group_add(e, name);
         if (g != NULL && !listeners_add(&g->listeners, &listener))
@@ -214,11 +214,12 @@ static void leaders_cancel(void *engine, uint32_t task, uint32_t request)
 {
     struct leaders *e = engine;
 
-    for (struct group *g = first_of(e), *next; g != NULL; g = next) {
-        next = next_of(g);
+    for (struct group *g = group_first(e), *next; g != NULL; g = next) {
+        next = group_next(g);
         if (!listeners_cancel(&g->listeners, task, request))
             continue;
-        answer(e, &(struct state_request){.task = task, .request = request}, ERROR_ECANCELED);
+        leaders_answer(e, &(struct state_request){.task = task, .request = request},
+                       ERROR_ECANCELED);
         group_settle(e, g);
     }
 }
@@ -229,8 +230,8 @@ static void leaders_gone(void *engine, const struct state_gone *gone)
 {
     struct leaders *e = engine;
 
-    for (struct group *g = first_of(e), *next; g != NULL; g = next) {
-        next = next_of(g);
+    for (struct group *g = group_first(e), *next; g != NULL; g = next) {
+        next = group_next(g);
         listeners_drop_gone(&g->listeners, gone);
         /* All of them first: none of those that went together leads for a moment. */
         size_t kept = 0;
@@ -254,7 +255,7 @@ static bool leaders_apply(void *engine, const struct state_request *r, struct cu
     if (!cursor_done(body))
         return false;
     if (!named)
-        answer(engine, r, ERROR_EINVAL);
+        leaders_answer(engine, r, ERROR_EINVAL);
     else if (r->kind == COMMAND_LEADER_STAND)
         stand(engine, r, name);
     else if (r->kind == COMMAND_LEADER_RESIGN)
@@ -284,7 +285,7 @@ static void leaders_save(const void *engine, struct cursor *c)
     const struct leaders *e = engine;
 
     cursor_put_u32(c, (uint32_t)e->groups.count);
-    for (const struct group *g = first_of(e); g != NULL; g = next_of(g)) {
+    for (const struct group *g = group_first(e); g != NULL; g = group_next(g)) {
         cursor_put_text(c, g->name.text);
         cursor_put_u64(c, g->term);
         cursor_put_u32(c, (uint32_t)g->count);

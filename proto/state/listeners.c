@@ -14,7 +14,7 @@ void listeners_clear(struct listeners *l)
     *l = (struct listeners){0};
 }
 
-static size_t position_of(const struct listeners *l, uint32_t task, uint32_t request)
+static size_t listener_position(const struct listeners *l, uint32_t task, uint32_t request)
 {
     size_t i = 0;
 
@@ -25,7 +25,7 @@ static size_t position_of(const struct listeners *l, uint32_t task, uint32_t req
 
 bool listeners_add(struct listeners *l, const struct listener *listener)
 {
-    if (position_of(l, listener->task, listener->request) < l->count)
+    if (listener_position(l, listener->task, listener->request) < l->count)
         return true;
     if (!GROW(l->list, l->capacity, l->count + 1, LISTENERS_FIRST))
         return false;
@@ -35,7 +35,7 @@ bool listeners_add(struct listeners *l, const struct listener *listener)
 
 bool listeners_cancel(struct listeners *l, uint32_t task, uint32_t request)
 {
-    size_t i = position_of(l, task, request);
+    size_t i = listener_position(l, task, request);
     if (i == l->count)
         return false;
     l->count--;

@@ -76,7 +76,7 @@ static void grant(struct locks *l, struct lock *lock, uint32_t task, uint32_t re
 }
 
 /* The holder has it no more: the next one in line does, or nobody. */
-static void pass_on(struct locks *l, struct lock *lock)
+static void lock_pass_on(struct locks *l, struct lock *lock)
 {
     struct waiter next;
     if (waiters_take(&lock->waiters, &next))
@@ -132,7 +132,7 @@ static bool lock_apply(void *engine, const struct state_request *r, struct curso
         bool held = lock != NULL && lock->holder == r->task && lock->fence == number;
         state_answer(l->state, r, held ? ERROR_OK : ERROR_EDENIED, NULL, 0);
         if (held)
-            pass_on(l, lock);
+            lock_pass_on(l, lock);
     }
     return true;
 }
@@ -173,7 +173,7 @@ static void lock_cancel(void *engine, uint32_t task, uint32_t request)
             waiters_drop(&lock->waiters, task, &dropped);
             state_answer(l->state, &r, ERROR_ECANCELED, NULL, 0);
         } else if (lock->holder == task && lock->request == request) {
-            pass_on(l, lock);
+            lock_pass_on(l, lock);
         }
     }
 }
@@ -185,7 +185,7 @@ static void lock_gone(void *engine, const struct state_gone *gone)
         next = lock_next(lock);
         waiters_drop_gone(&lock->waiters, gone);
         if (state_is_gone(gone, lock->holder))
-            pass_on(l, lock);
+            lock_pass_on(l, lock);
     }
 }
 

@@ -96,7 +96,7 @@ void state_destroy(struct state *s)
 
 /* ---- for engines ---- */
 
-static void tell(struct state *s, const struct event *event)
+static void state_tell(struct state *s, const struct event *event)
 {
     struct origin *o = s->origins[tid_host(event->task)];
     if (o == NULL || o->session == 0)
@@ -111,18 +111,19 @@ static void tell(struct state *s, const struct event *event)
 void state_answer(struct state *s, const struct state_request *to, int32_t status,
                   const uint8_t *body, size_t size)
 {
-    tell(s, &(struct event){.kind = EVENT_ANSWER,
-                            .task = to->task,
-                            .request = to->request,
-                            .status = status,
-                            .body = body,
-                            .size = size});
+    state_tell(s, &(struct event){.kind = EVENT_ANSWER,
+                                  .task = to->task,
+                                  .request = to->request,
+                                  .status = status,
+                                  .body = body,
+                                  .size = size});
 }
 
 void state_notice(struct state *s, uint32_t task, uint32_t about, const uint8_t *body, size_t size)
 {
-    tell(s, &(struct event){
-                .kind = EVENT_NOTICE, .task = task, .request = about, .body = body, .size = size});
+    state_tell(
+        s, &(struct event){
+               .kind = EVENT_NOTICE, .task = task, .request = about, .body = body, .size = size});
 }
 
 void state_begin(struct state *s, uint64_t base)
@@ -367,7 +368,7 @@ size_t state_save(const struct state *s, uint8_t *bytes, size_t capacity)
     return cursor_ok(&c) ? (size_t)(c.at - bytes) : 0;
 }
 
-static bool load(struct state *s, struct cursor *c)
+static bool load_snapshot(struct state *s, struct cursor *c)
 {
     if (cursor_get_u32(c) != SNAPSHOT_VERSION)
         return false;
@@ -388,7 +389,7 @@ struct state *state_load(state_event_fn *on_event, void *context, const uint8_t 
 {
     struct state *s = state_create(on_event, context);
     struct cursor c = cursor_reader(bytes, size);
-    if (s == NULL || load(s, &c))
+    if (s == NULL || load_snapshot(s, &c))
         return s;
     state_destroy(s);
     return NULL;

@@ -91,7 +91,7 @@ static void grant(struct tokens *t, struct token *token, uint32_t task, uint32_t
     answer_number(t, token);
 }
 
-static void pass_on(struct tokens *t, struct token *token)
+static void token_pass_on(struct tokens *t, struct token *token)
 {
     struct waiter next;
     if (waiters_take(&token->waiters, &next)) {
@@ -104,7 +104,7 @@ static void pass_on(struct tokens *t, struct token *token)
 
 /* ---- commands ---- */
 
-static void create(struct tokens *t, const char *name, const struct state_request *r)
+static void token_create(struct tokens *t, const char *name, const struct state_request *r)
 {
     struct token *token = token_find(t, name);
     if (token != NULL || t->names.count >= NAMES_MAX) {
@@ -163,15 +163,15 @@ static int32_t pass_refused(const struct tokens *t, const struct token *token,
     return to == 0 || state_reaches(t->state, to) ? ERROR_OK : ERROR_ENOTASK;
 }
 
-static void pass(struct tokens *t, struct token *token, const struct state_request *r,
-                 uint64_t number, uint32_t to)
+static void token_pass(struct tokens *t, struct token *token, const struct state_request *r,
+                       uint64_t number, uint32_t to)
 {
     int32_t refused = pass_refused(t, token, r, number, to);
     state_answer(t->state, r, refused, NULL, 0);
     if (refused != ERROR_OK)
         return;
     if (to == 0)
-        pass_on(t, token);
+        token_pass_on(t, token);
     else {
         struct waiter waiter;
         if (waiters_drop(&token->waiters, to, &waiter))
@@ -241,11 +241,11 @@ static bool token_apply(void *engine, const struct state_request *r, struct curs
     if (!named)
         state_answer(t->state, r, ERROR_EINVAL, NULL, 0);
     else if (r->kind == COMMAND_TOKEN_CREATE)
-        create(t, name, r);
+        token_create(t, name, r);
     else if (r->kind == COMMAND_TOKEN_REQUEST)
         request(t, token, r, body.try == 1);
     else if (r->kind == COMMAND_TOKEN_PASS)
-        pass(t, token, r, body.number, body.to);
+        token_pass(t, token, r, body.number, body.to);
     else
         destroy(t, token, r, body.number);
     return true;
@@ -288,7 +288,7 @@ static void token_cancel(void *engine, uint32_t task, uint32_t number)
             waiters_drop(&token->waiters, task, &dropped);
             state_answer(t->state, &r, ERROR_ECANCELED, NULL, 0);
         } else if (token->holder == task && !token->unclaimed && token->request == number) {
-            pass_on(t, token);
+            token_pass_on(t, token);
         }
     }
 }
@@ -299,7 +299,7 @@ static void token_gone(void *engine, const struct state_gone *gone)
     for (struct token *token = token_first(t); token != NULL; token = token_next(token)) {
         waiters_drop_gone(&token->waiters, gone);
         if (token->holder != 0 && state_is_gone(gone, token->holder))
-            pass_on(t, token);
+            token_pass_on(t, token);
     }
 }
 

@@ -28,12 +28,12 @@ struct views {
 
 /* ---- sessions ---- */
 
-static struct view_session *first_of(const struct views *v)
+static struct view_session *session_first(const struct views *v)
 {
     return (struct view_session *)v->sessions.first;
 }
 
-static struct view_session *next_of(const struct view_session *s)
+static struct view_session *session_next(const struct view_session *s)
 {
     return (struct view_session *)s->name.next;
 }
@@ -65,14 +65,14 @@ static void views_destroy(void *engine)
 {
     struct views *v = engine;
 
-    while (first_of(v) != NULL)
-        session_drop(v, first_of(v));
+    while (session_first(v) != NULL)
+        session_drop(v, session_first(v));
     free(v);
 }
 
 /* ---- answers ---- */
 
-static void answer(struct views *v, const struct state_request *to, int32_t status)
+static void views_answer(struct views *v, const struct state_request *to, int32_t status)
 {
     state_answer(v->state, to, status, NULL, 0);
 }
@@ -124,13 +124,13 @@ static int32_t join_refusal(const struct views *v, const struct view_session *s,
     return s->count >= VIEW_MEMBERS_MAX ? ERROR_ERESOURCE : ERROR_OK;
 }
 
-static void join(struct views *v, const struct state_request *r, const char *name)
+static void views_join(struct views *v, const struct state_request *r, const char *name)
 {
     int32_t refusal = join_refusal(v, session_find(v, name), r->task);
     struct view_session *s = refusal == ERROR_OK ? session_get(v, name) : NULL;
 
     if (refusal != ERROR_OK) {
-        answer(v, r, refusal);
+        views_answer(v, r, refusal);
     } else if (s == NULL || !view_session_add(s, r->task)) {
         state_exhausted(v->state);
     } else {
@@ -147,13 +147,13 @@ static void leave(struct views *v, const struct state_request *r, const char *na
     struct view_session *s = session_find(v, name);
 
     if (!view_session_has(s, r->task)) {
-        answer(v, r, ERROR_ENOGROUP);
+        views_answer(v, r, ERROR_ENOGROUP);
         return;
     }
     view_session_take_out(s, r->task);
     view_session_record(s, VIEW_LEFT, r->task);
     session_settle(v, s);
-    answer(v, r, ERROR_OK);
+    views_answer(v, r, ERROR_OK);
 }
 
 static int32_t expel_refusal(const struct view_session *s, const struct state_request *r,
@@ -174,7 +174,7 @@ static void expel(struct views *v, const struct state_request *r, const char *na
     struct cursor c = cursor_writer(body, sizeof body);
 
     if (refusal != ERROR_OK) {
-        answer(v, r, refusal);
+        views_answer(v, r, refusal);
         return;
     }
     view_session_take_out(s, task);
@@ -189,8 +189,8 @@ static void views_gone(void *engine, const struct state_gone *gone)
 {
     struct views *v = engine;
 
-    for (struct view_session *s = first_of(v), *next; s != NULL; s = next) {
-        next = next_of(s);
+    for (struct view_session *s = session_first(v), *next; s != NULL; s = next) {
+        next = session_next(s);
         listeners_drop_gone(&s->listeners, gone);
         if (view_session_take_out_gone(s, gone) == 0)
             continue;
@@ -221,15 +221,16 @@ static void views_cancel(void *engine, uint32_t task, uint32_t request)
 {
     struct views *v = engine;
 
-    for (struct view_session *s = first_of(v); s != NULL; s = next_of(s))
+    for (struct view_session *s = session_first(v); s != NULL; s = session_next(s))
         if (listeners_cancel(&s->listeners, task, request))
-            answer(v, &(struct state_request){.task = task, .request = request}, ERROR_ECANCELED);
+            views_answer(v, &(struct state_request){.task = task, .request = request},
+                         ERROR_ECANCELED);
 }
 
 /* ---- the value ---- */
 
-static void put(struct views *v, const struct state_request *r, const char *name,
-                struct cursor *body)
+static void views_put(struct views *v, const struct state_request *r, const char *name,
+                      struct cursor *body)
 {
     struct view_session *s = session_find(v, name);
     uint64_t version = cursor_get_u64(body);
@@ -237,7 +238,7 @@ static void put(struct views *v, const struct state_request *r, const char *name
     struct cursor c = cursor_writer(bytes, sizeof bytes);
 
     if (!view_session_has(s, r->task) || cursor_left(body) > VIEW_VALUE_MAX) {
-        answer(v, r, view_session_has(s, r->task) ? ERROR_EINVAL : ERROR_ENOGROUP);
+        views_answer(v, r, view_session_has(s, r->task) ? ERROR_EINVAL : ERROR_ENOGROUP);
         return;
     }
     cursor_put_u8(&c, version == s->value.version);
@@ -269,9 +270,9 @@ static bool views_apply(void *engine, const struct state_request *r, struct curs
     if (!is_well_formed(r, *body, &number))
         return false;
     if (!named)
-        answer(engine, r, ERROR_EINVAL);
+        views_answer(engine, r, ERROR_EINVAL);
     else if (r->kind == COMMAND_VIEW_JOIN)
-        join(engine, r, name);
+        views_join(engine, r, name);
     else if (r->kind == COMMAND_VIEW_LEAVE)
         leave(engine, r, name);
     else if (r->kind == COMMAND_VIEW_EXPEL)
@@ -279,7 +280,7 @@ static bool views_apply(void *engine, const struct state_request *r, struct curs
     else if (r->kind == COMMAND_VIEW_NEXT)
         listen(engine, r, name, number);
     else
-        put(engine, r, name, body);
+        views_put(engine, r, name, body);
     return true;
 }
 
@@ -316,7 +317,7 @@ static void views_save(const void *engine, struct cursor *c)
 
     cursor_put_u64(c, v->floor);
     cursor_put_u32(c, (uint32_t)v->sessions.count);
-    for (const struct view_session *s = first_of(v); s != NULL; s = next_of(s)) {
+    for (const struct view_session *s = session_first(v); s != NULL; s = session_next(s)) {
         cursor_put_text(c, s->name.text);
         view_session_save(s, c);
     }

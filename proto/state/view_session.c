@@ -16,7 +16,7 @@
 
 /* ---- members ---- */
 
-static size_t position_of(const struct view_session *s, uint32_t task)
+static size_t member_position(const struct view_session *s, uint32_t task)
 {
     size_t i = 0;
 
@@ -27,7 +27,7 @@ static size_t position_of(const struct view_session *s, uint32_t task)
 
 bool view_session_has(const struct view_session *s, uint32_t task)
 {
-    return s != NULL && position_of(s, task) < s->count;
+    return s != NULL && member_position(s, task) < s->count;
 }
 
 bool view_session_add(struct view_session *s, uint32_t task)
@@ -40,7 +40,7 @@ bool view_session_add(struct view_session *s, uint32_t task)
 
 void view_session_take_out(struct view_session *s, uint32_t task)
 {
-    size_t at = position_of(s, task);
+    size_t at = member_position(s, task);
 
     s->count--;
     memmove(&s->members[at], &s->members[at + 1], (s->count - at) * sizeof s->members[0]);
@@ -77,7 +77,7 @@ static const struct view_session_change *change_of(const struct view_session *s,
     return &s->history[number % VIEW_HISTORY];
 }
 
-static void put_head(struct cursor *c, uint64_t first, enum view_form form, size_t count)
+static void put_view_head(struct cursor *c, uint64_t first, enum view_form form, size_t count)
 {
     cursor_put_u64(c, first);
     cursor_put_u8(c, (uint8_t)form);
@@ -86,14 +86,14 @@ static void put_head(struct cursor *c, uint64_t first, enum view_form form, size
 
 static void put_roster(struct cursor *c, const struct view_session *s)
 {
-    put_head(c, s->number, VIEWS_ROSTER, s->count);
+    put_view_head(c, s->number, VIEWS_ROSTER, s->count);
     for (size_t i = 0; i < s->count; i++)
         cursor_put_u32(c, s->members[i]);
 }
 
 static void put_changes(struct cursor *c, const struct view_session *s, uint64_t seen)
 {
-    put_head(c, seen + 1, VIEWS_CHANGES, (size_t)(s->number - seen));
+    put_view_head(c, seen + 1, VIEWS_CHANGES, (size_t)(s->number - seen));
     for (uint64_t number = seen + 1; number <= s->number; number++) {
         cursor_put_u8(c, change_of(s, number)->kind);
         cursor_put_u32(c, change_of(s, number)->task);
@@ -114,7 +114,7 @@ static void put_excluded(struct cursor *c, const struct view_session *s, uint32_
 
     while (number > oldest && !excludes(change_of(s, number), task))
         number--;
-    put_head(c, number > oldest ? number : 0, VIEWS_EXCLUDED, 0);
+    put_view_head(c, number > oldest ? number : 0, VIEWS_EXCLUDED, 0);
     cursor_put_u8(c, number > oldest ? change_of(s, number)->kind : 0);
 }
 
