@@ -140,8 +140,8 @@ static int by_time(const void *a, const void *b)
     return m->to - n->to;
 }
 
-static int fill(struct exchange *x, enum exchange_algorithm algorithm,
-                const struct network *network, uint64_t seed)
+static int exchange_fill(struct exchange *x, enum exchange_algorithm algorithm,
+                         const struct network *network, uint64_t seed)
 {
     switch (algorithm) {
     case EXCHANGE_LP:
@@ -167,7 +167,7 @@ int exchange_schedule(struct exchange *exchange, enum exchange_algorithm algorit
     exchange->end = 0;
     for (size_t i = 0; i < exchange->count; i++)
         exchange->messages[i].start = exchange->messages[i].end = exchange->messages[i].phase = 0;
-    int failed = fill(exchange, algorithm, network, seed);
+    int failed = exchange_fill(exchange, algorithm, network, seed);
     if (!failed && exchange->count > 0)
         qsort(exchange->messages, exchange->count, sizeof *exchange->messages, by_time);
     return failed;

@@ -21,7 +21,7 @@ struct colouring {
     uint32_t *at[2]; /* of senders and receivers, by rank and colour: the message, or NONE */
 };
 
-static uint32_t *place(const struct colouring *c, int side, int rank, uint32_t colour)
+static uint32_t *colour_place(const struct colouring *c, int side, int rank, uint32_t colour)
 {
     return &c->at[side][(size_t)rank * c->colours + colour];
 }
@@ -29,7 +29,7 @@ static uint32_t *place(const struct colouring *c, int side, int rank, uint32_t c
 static uint32_t free_colour(const struct colouring *c, int side, int rank)
 {
     uint32_t colour = 0;
-    while (*place(c, side, rank, colour) != NONE)
+    while (*colour_place(c, side, rank, colour) != NONE)
         colour++;
     return colour;
 }
@@ -40,8 +40,8 @@ static void set_colour(struct colouring *c, uint32_t message, uint32_t colour)
 
     assert(colour < c->colours);
     c->x->messages[message].phase = colour;
-    *place(c, 0, m->from, colour) = message;
-    *place(c, 1, m->to, colour) = message;
+    *colour_place(c, 0, m->from, colour) = message;
+    *colour_place(c, 1, m->to, colour) = message;
 }
 
 /* Exchanges colours a and b along the path from the receiver, whose first message has colour a.
@@ -49,16 +49,16 @@ static void set_colour(struct colouring *c, uint32_t message, uint32_t colour)
  */
 static void flip_path(struct colouring *c, int receiver, uint32_t a, uint32_t b)
 {
-    uint32_t message = *place(c, 1, receiver, a), from = a, to = b;
+    uint32_t message = *colour_place(c, 1, receiver, a), from = a, to = b;
     int side = 0; /* of the far end */
 
-    *place(c, 1, receiver, a) = NONE;
+    *colour_place(c, 1, receiver, a) = NONE;
     while (message != NONE) {
         const struct exchange_message *m = &c->x->messages[message];
         int far = side ? m->to : m->from;
-        uint32_t next = *place(c, side, far, to), held;
+        uint32_t next = *colour_place(c, side, far, to), held;
         /* the far end had the message under `from`, which the next message will take */
-        *place(c, side, far, from) = NONE;
+        *colour_place(c, side, far, from) = NONE;
         set_colour(c, message, to);
         message = next;
         side = !side;
@@ -73,9 +73,9 @@ static void colour_message(struct colouring *c, uint32_t message)
     const struct exchange_message *m = &c->x->messages[message];
     uint32_t a = free_colour(c, 0, m->from), b = free_colour(c, 1, m->to);
 
-    if (*place(c, 1, m->to, a) != NONE)
+    if (*colour_place(c, 1, m->to, a) != NONE)
         flip_path(c, m->to, a, b);
-    assert(*place(c, 0, m->from, a) == NONE && *place(c, 1, m->to, a) == NONE);
+    assert(*colour_place(c, 0, m->from, a) == NONE && *colour_place(c, 1, m->to, a) == NONE);
     set_colour(c, message, a);
 }
 

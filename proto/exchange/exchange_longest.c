@@ -133,7 +133,7 @@ static uint64_t free_rate(const struct simulation *s, uint32_t message)
 
 /* A rate that is no multiple of another leaves remainders: a message takes one that is a good part
  * of its own. */
-static bool fits(const struct simulation *s, uint32_t message)
+static bool message_fits(const struct simulation *s, uint32_t message)
 {
     uint64_t least = s->whole_rates ? s->rates[message] : (s->rates[message] + 1) / 2;
     return free_rate(s, message) >= least;
@@ -153,7 +153,7 @@ static uint32_t pick(struct simulation *s, struct edge *edge)
             continue;
         }
         i++;
-        if (!fits(s, message))
+        if (!message_fits(s, message))
             continue;
         double here = burden(s, message);
         if (best == NONE || here > most ||
@@ -167,7 +167,7 @@ static uint32_t pick(struct simulation *s, struct edge *edge)
 
 /* ---- Starting and ending ----------------------------------------------------------------- */
 
-static void start(struct simulation *s, uint32_t message)
+static void start_message(struct simulation *s, uint32_t message)
 {
     struct exchange_message *m = &s->x->messages[message];
     uint64_t rate = s->taken[message] = free_rate(s, message);
@@ -200,11 +200,11 @@ static void fill_all(struct simulation *s, size_t count)
         uint32_t message = NONE;
 
         while (edge->free > 0 && edge->waiting > 0 && (message = pick(s, edge)) != NONE)
-            start(s, message);
+            start_message(s, message);
     }
 }
 
-static size_t end(struct simulation *s, uint32_t message, size_t touched)
+static size_t end_message(struct simulation *s, uint32_t message, size_t touched)
 {
     for (uint32_t p = s->path_first[message]; p < s->path_first[message + 1]; p++) {
         uint32_t e = s->paths[p];
@@ -269,7 +269,7 @@ static void fill_lists(struct simulation *s)
     }
 }
 
-static int prepare(struct simulation *s, const struct network *network)
+static int simulation_prepare(struct simulation *s, const struct network *network)
 {
     size_t messages = s->x->count + 1, longest = network != NULL ? (size_t)network->path_max : 2;
     int *path = calloc(longest + 1, sizeof *path);
@@ -394,7 +394,7 @@ static void run_variants(struct simulation *s, const struct network *network,
             size_t touched = 0;
             s->now = end_at(s, 0);
             while (s->under_way > 0 && end_at(s, 0) == s->now)
-                touched = end(s, heap_take(s), touched);
+                touched = end_message(s, heap_take(s), touched);
             fill_all(s, touched);
         }
         if (s->now >= s->x->end)
@@ -409,7 +409,7 @@ int exchange_longest_fill(struct exchange *x, const struct network *network)
 {
     struct simulation s = {.x = x};
     struct exchange_message *kept = calloc(x->count + 1, sizeof *kept);
-    int failed = prepare(&s, network) < 0 || kept == NULL ? -1 : 0;
+    int failed = simulation_prepare(&s, network) < 0 || kept == NULL ? -1 : 0;
 
     failed = failed ? failed : exchange_colour_fill(x);
     if (!failed && x->count > 0)

@@ -62,7 +62,7 @@ static uint32_t awaited(const struct making *m, uint32_t message)
 }
 
 /* How many messages of its sender are under way when this one starts, itself among them. */
-static uint32_t start(struct making *m, uint32_t message)
+static uint32_t making_start(struct making *m, uint32_t message)
 {
     const struct exchange_message *all = m->x->messages;
     uint32_t *at = &m->last[all[message].from], count = 1;
@@ -97,7 +97,7 @@ static void list_all(struct making *m, const struct exchange_signal *signals, si
     memset(m->last, 0, (size_t)m->x->ranks * sizeof *m->last);
     for (uint32_t i = 0; i < m->x->count; i++) {
         uint32_t *lanes = &m->lanes[m->x->messages[i].from];
-        uint32_t here = links ? start(m, i) : 1;
+        uint32_t here = links ? making_start(m, i) : 1;
         *lanes = here > *lanes ? here : *lanes;
     }
     if (count > 0) {

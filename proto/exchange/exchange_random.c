@@ -58,13 +58,13 @@ static bool path_is_free(struct drawing *d, const struct exchange_message *m)
 
 /* ---- A phase ----------------------------------------------------------------------------- */
 
-static bool can_go(struct drawing *d, const struct exchange_message *m)
+static bool message_can_go(struct drawing *d, const struct exchange_message *m)
 {
     return d->sends[m->from] != d->phase + 1 && d->receives[m->to] != d->phase + 1 &&
            path_is_free(d, m);
 }
 
-static void take(struct drawing *d, uint16_t from, uint32_t at)
+static void drawing_take(struct drawing *d, uint16_t from, uint32_t at)
 {
     uint32_t *row = d->rows.list + d->rows.first[from], message = row[at];
     struct exchange_message *m = &d->x->messages[message];
@@ -89,11 +89,11 @@ static uint32_t reverse_of(struct drawing *d, const struct exchange_message *m)
 {
     uint32_t back =
         d->network != NULL ? d->waiting[(size_t)m->to * (size_t)d->x->ranks + m->from] : 0;
-    return back > 0 && can_go(d, &d->x->messages[back - 1]) ? back - 1 : NONE;
+    return back > 0 && message_can_go(d, &d->x->messages[back - 1]) ? back - 1 : NONE;
 }
 
 /* Which entry of the row goes now: the first that can, with a network one that can both ways. */
-static uint32_t choose(struct drawing *d, uint16_t from, uint32_t *back)
+static uint32_t drawing_choose(struct drawing *d, uint16_t from, uint32_t *back)
 {
     const uint32_t *row = d->rows.list + d->rows.first[from];
     uint32_t chosen = NONE;
@@ -101,7 +101,7 @@ static uint32_t choose(struct drawing *d, uint16_t from, uint32_t *back)
     *back = NONE;
     for (uint32_t at = 0; at < d->left[from]; at++) {
         const struct exchange_message *m = &d->x->messages[row[at]];
-        if (!can_go(d, m))
+        if (!message_can_go(d, m))
             continue;
         chosen = chosen == NONE ? at : chosen;
         if (d->network == NULL)
@@ -113,7 +113,7 @@ static uint32_t choose(struct drawing *d, uint16_t from, uint32_t *back)
     return chosen;
 }
 
-static void take_back(struct drawing *d, uint32_t back)
+static void drawing_take_back(struct drawing *d, uint32_t back)
 {
     uint16_t from = d->x->messages[back].from;
     const uint32_t *row = d->rows.list + d->rows.first[from];
@@ -121,7 +121,7 @@ static void take_back(struct drawing *d, uint32_t back)
 
     while (row[at] != back)
         at++;
-    take(d, from, at);
+    drawing_take(d, from, at);
 }
 
 /* Returns how many messages it took. */
@@ -132,13 +132,13 @@ static size_t draw_phase(struct drawing *d)
 
     for (uint32_t i = 0; i < ranks; i++) {
         uint16_t from = (uint16_t)((start + i) % ranks);
-        uint32_t at = choose(d, from, &back);
+        uint32_t at = drawing_choose(d, from, &back);
         if (at == NONE)
             continue;
-        take(d, from, at);
+        drawing_take(d, from, at);
         taken++;
         if (back != NONE) {
-            take_back(d, back);
+            drawing_take_back(d, back);
             taken++;
         }
     }
@@ -167,7 +167,7 @@ static int prepare_links(struct drawing *d)
     return 0;
 }
 
-static int prepare(struct drawing *d)
+static int drawing_prepare(struct drawing *d)
 {
     size_t ranks = (size_t)d->x->ranks + 1;
 
@@ -189,7 +189,7 @@ static int prepare(struct drawing *d)
     return d->network != NULL ? prepare_links(d) : 0;
 }
 
-static void finish(struct drawing *d)
+static void drawing_finish(struct drawing *d)
 {
     exchange_rows_destroy(&d->rows);
     free(d->left);
@@ -205,11 +205,11 @@ static void finish(struct drawing *d)
 int exchange_random_fill(struct exchange *x, const struct network *network, uint64_t seed)
 {
     struct drawing d = {.x = x, .network = network, .random = seed * 2 + 1};
-    int failed = prepare(&d);
+    int failed = drawing_prepare(&d);
 
     for (size_t left = x->count; !failed && left > 0; d.phase++)
         left -= draw_phase(&d);
     x->phases = d.phase;
-    finish(&d);
+    drawing_finish(&d);
     return failed;
 }

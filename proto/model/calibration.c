@@ -27,7 +27,8 @@ struct reader {
     int count;
 };
 
-static int __attribute__((format(printf, 2, 3))) refuse(struct reader *r, const char *format, ...)
+static int __attribute__((format(printf, 2, 3)))
+line_refuse(struct reader *r, const char *format, ...)
 {
     int used = snprintf(r->error, CALIBRATION_ERROR_BYTES, "%.200s:%d: ", r->file, r->line);
     FORMAT(r->error + used, CALIBRATION_ERROR_BYTES - (size_t)used, format);
@@ -39,30 +40,30 @@ static int __attribute__((format(printf, 2, 3))) refuse(struct reader *r, const 
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-static bool is_blank(char c)
+static bool calibration_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* Cuts a line into words; a comment ends it. */
-static int cut(struct reader *r, const char *at, const char *end)
+static int cut_words(struct reader *r, const char *at, const char *end)
 {
     for (r->count = 0;; r->count++) {
-        while (at < end && is_blank(*at))
+        while (at < end && calibration_is_blank(*at))
             at++;
         if (at == end || *at == '#')
             return 0;
         if (r->count == WORDS_MAX)
-            return refuse(r, "more than %d words", WORDS_MAX);
+            return line_refuse(r, "more than %d words", WORDS_MAX);
         size_t length = 0;
-        for (; at < end && !is_blank(*at) && *at != '#'; at++) {
+        for (; at < end && !calibration_is_blank(*at) && *at != '#'; at++) {
             if (length + 1 == WORD_BYTES)
-                return refuse(r, "a word is longer than %d bytes", WORD_BYTES - 1);
+                return line_refuse(r, "a word is longer than %d bytes", WORD_BYTES - 1);
             r->words[r->count][length++] = *at;
         }
         r->words[r->count][length] = '\0';
         if (strlen(r->words[r->count]) != length)
-            return refuse(r, "a byte of it is 0");
+            return line_refuse(r, "a byte of it is 0");
     }
 }
 
@@ -74,9 +75,9 @@ static int read_number(struct reader *r, int word, double min, double max, doubl
     double value = strtod(text, &end);
     bool plain = text[strspn(text, "0123456789.eE+-")] == '\0';
     if (!plain || end == text || *end != '\0')
-        return refuse(r, "'%s' is no number", text);
+        return line_refuse(r, "'%s' is no number", text);
     if (!(value >= min && value <= max))
-        return refuse(r, "'%s' is not between %g and %g", text, min, max);
+        return line_refuse(r, "'%s' is not between %g and %g", text, min, max);
     *number = value;
     return 0;
 }
@@ -101,9 +102,9 @@ static int read_date(struct reader *r)
 {
     const char *word = r->words[1];
     if (r->calibration->date[0] != '\0')
-        return refuse(r, "there is a date already");
+        return line_refuse(r, "there is a date already");
     if (strlen(word) >= sizeof r->calibration->date || word[strspn(word, "0123456789-:TZ")] != '\0')
-        return refuse(r, "'%s' is no date such as 2026-11-21T22:15:00Z", word);
+        return line_refuse(r, "'%s' is no date such as 2026-11-21T22:15:00Z", word);
     memcpy(r->calibration->date, word, strlen(word) + 1);
     return 0;
 }
@@ -111,9 +112,9 @@ static int read_date(struct reader *r)
 static int read_vm(struct reader *r)
 {
     if (r->calibration->vm[0] != '\0')
-        return refuse(r, "there is a vm already");
+        return line_refuse(r, "there is a vm already");
     if (!calibration_name_ok(r->words[1]))
-        return refuse(r, "'%s' is no name", r->words[1]);
+        return line_refuse(r, "'%s' is no name", r->words[1]);
     memcpy(r->calibration->vm, r->words[1], WORD_BYTES);
     return 0;
 }
@@ -125,7 +126,7 @@ static struct calibration_route *find_route(struct reader *r)
     while (route < CALIBRATION_ROUTES && strcmp(route_names[route], r->words[1]) != 0)
         route++;
     if (route == CALIBRATION_ROUTES) {
-        refuse(r, "'%s' is none of the routes shm, udp, tcp and ether", r->words[1]);
+        line_refuse(r, "'%s' is none of the routes shm, udp, tcp and ether", r->words[1]);
         return NULL;
     }
     return r->calibration->routes + route;
@@ -144,7 +145,7 @@ static int read_route(struct reader *r)
 {
     struct calibration_route *to = find_route(r);
     if (to != NULL && to->known)
-        return refuse(r, "route %s stands there already", r->words[1]);
+        return line_refuse(r, "route %s stands there already", r->words[1]);
     if (to == NULL || read_line_of(r, &to->line) != 0)
         return -1;
     to->known = 1;
@@ -158,7 +159,7 @@ static struct calibration_route *route_of_line(struct reader *r)
 {
     struct calibration_route *to = find_route(r);
     if (to != NULL && !to->known)
-        refuse(r, "no line 'route %s ...' stands before it", r->words[1]);
+        line_refuse(r, "no line 'route %s ...' stands before it", r->words[1]);
     return to != NULL && to->known ? to : NULL;
 }
 
@@ -166,7 +167,7 @@ static int read_all(struct reader *r)
 {
     struct calibration_route *to = route_of_line(r);
     if (to != NULL && to->load.all_hosts > 0)
-        return refuse(r, "all of route %s stand there already", r->words[1]);
+        return line_refuse(r, "all of route %s stand there already", r->words[1]);
     return to == NULL || read_number(r, 2, 2, MODEL_HOSTS_MAX, &to->load.all_hosts) ||
                    read_number(r, 3, 0, 1, &to->load.all_drag_s) ||
                    read_number(r, 4, 0, 1e3, &to->load.all_busy_s)
@@ -178,7 +179,7 @@ static int read_uneven(struct reader *r)
 {
     struct calibration_route *to = route_of_line(r);
     if (to != NULL && (to->load.spread > 0 || to->load.all_spread > 0))
-        return refuse(r, "uneven of route %s stands there already", r->words[1]);
+        return line_refuse(r, "uneven of route %s stands there already", r->words[1]);
     return to == NULL || read_number(r, 2, 0, SPREAD_MAX, &to->load.spread) ||
                    read_number(r, 3, 0, SPREAD_MAX, &to->load.all_spread)
                ? -1
@@ -189,7 +190,7 @@ static int read_inside(struct reader *r)
 {
     struct calibration_route *to = route_of_line(r);
     if (to != NULL && to->inside_known)
-        return refuse(r, "inside of route %s stands there already", r->words[1]);
+        return line_refuse(r, "inside of route %s stands there already", r->words[1]);
     if (to == NULL || read_line_of(r, &to->inside) != 0)
         return -1;
     to->inside_known = 1;
@@ -199,7 +200,7 @@ static int read_inside(struct reader *r)
 static int read_together(struct reader *r)
 {
     if (r->calibration->together > 0)
-        return refuse(r, "together stands there already");
+        return line_refuse(r, "together stands there already");
     return read_number(r, 1, 0.01, 1e9, &r->calibration->together);
 }
 
@@ -208,11 +209,11 @@ static int read_host(struct reader *r)
     struct calibration *c = r->calibration;
     double cores;
     if (!calibration_name_ok(r->words[1]))
-        return refuse(r, "'%s' is no name of a host", r->words[1]);
+        return line_refuse(r, "'%s' is no name of a host", r->words[1]);
     if (calibration_find(c, r->words[1]) >= 0)
-        return refuse(r, "host %s stands there already", r->words[1]);
+        return line_refuse(r, "host %s stands there already", r->words[1]);
     if (c->host_count == MODEL_HOSTS_MAX)
-        return refuse(r, "more than %d hosts", MODEL_HOSTS_MAX);
+        return line_refuse(r, "more than %d hosts", MODEL_HOSTS_MAX);
     struct calibration_host *host = &c->hosts[c->host_count++];
     memcpy(host->name, r->words[1], WORD_BYTES);
     if (read_number(r, 2, 1, CORES_MAX, &cores) != 0)
@@ -229,14 +230,14 @@ static struct model_host *host_of_line(struct reader *r)
 {
     int at = calibration_find(r->calibration, r->words[1]);
     if (at < 0)
-        refuse(r, "no line 'host %s ...' stands before it", r->words[1]);
+        line_refuse(r, "no line 'host %s ...' stands before it", r->words[1]);
     return at < 0 ? NULL : &r->calibration->hosts[at].speed;
 }
 
 static int read_once(struct reader *r, int word, double *figure)
 {
     if (*figure > 0)
-        return refuse(r, "%s of host %s stands there already", r->words[0], r->words[1]);
+        return line_refuse(r, "%s of host %s stands there already", r->words[0], r->words[1]);
     return read_number(r, word, 1e-15, TIME_MAX, figure);
 }
 
@@ -250,8 +251,9 @@ static int read_matmul(struct reader *r)
         if (block == MODEL_BLOCK_SMALLEST << i)
             return read_once(r, 3, &host->madd_s[i]);
     }
-    return refuse(r, "blocks of %s are not measured, but of %d, twice as much, ... %d", r->words[2],
-                  MODEL_BLOCK_SMALLEST, MODEL_BLOCK_SMALLEST << (MODEL_BLOCKS - 1));
+    return line_refuse(r, "blocks of %s are not measured, but of %d, twice as much, ... %d",
+                       r->words[2], MODEL_BLOCK_SMALLEST,
+                       MODEL_BLOCK_SMALLEST << (MODEL_BLOCKS - 1));
 }
 
 static int read_sort(struct reader *r)
@@ -270,7 +272,7 @@ static int read_mandel(struct reader *r)
 static int find_peer(struct reader *r, int word)
 {
     int at = calibration_find(r->calibration, r->words[word]);
-    return at < 0 ? refuse(r, "no line 'host %s ...' stands before it", r->words[word]) : at;
+    return at < 0 ? line_refuse(r, "no line 'host %s ...' stands before it", r->words[word]) : at;
 }
 
 static bool has_peers(const struct calibration *c, const struct calibration_peers *p)
@@ -292,13 +294,13 @@ static int read_peers(struct reader *r)
     if (second < 0)
         return -1;
     if (first >= second)
-        return refuse(r, "'%s' stands before '%s' in the file", r->words[3], r->words[2]);
+        return line_refuse(r, "'%s' stands before '%s' in the file", r->words[3], r->words[2]);
     struct calibration_peers peers = {.route = (int32_t)(route - c->routes),
                                       .hosts = {(int16_t)first, (int16_t)second}};
     if (has_peers(c, &peers))
-        return refuse(r, "peers %s and %s stand there already", r->words[2], r->words[3]);
+        return line_refuse(r, "peers %s and %s stand there already", r->words[2], r->words[3]);
     if (c->peer_count == CALIBRATION_PEERS_MAX)
-        return refuse(r, "more than %d pairs", CALIBRATION_PEERS_MAX);
+        return line_refuse(r, "more than %d pairs", CALIBRATION_PEERS_MAX);
     if (read_number(r, 4, 0, TIME_MAX, &peers.alpha_s) || read_number(r, 5, 0, 1, &peers.beta_s))
         return -1;
     c->peers[c->peer_count++] = peers;
@@ -322,28 +324,28 @@ static int read_line(struct reader *r)
         if (strcmp(kinds[i].name, r->words[0]) != 0)
             continue;
         if (r->count != kinds[i].words)
-            return refuse(r, "a line '%s' has %d words, not %d", r->words[0], kinds[i].words,
-                          r->count);
+            return line_refuse(r, "a line '%s' has %d words, not %d", r->words[0], kinds[i].words,
+                               r->count);
         return kinds[i].read(r);
     }
-    return r->count == 0 ? 0 : refuse(r, "'%s' begins no line of a calibration", r->words[0]);
+    return r->count == 0 ? 0 : line_refuse(r, "'%s' begins no line of a calibration", r->words[0]);
 }
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 /* A matrix block that was left out would be taken for one that costs nothing. */
-static int check(struct reader *r)
+static int calibration_check(struct reader *r)
 {
     const struct calibration *c = r->calibration;
     if (c->host_count == 0)
-        return refuse(r, "it names no host");
+        return line_refuse(r, "it names no host");
     for (int i = 0; i < c->host_count; i++) {
         int known = 0;
         for (int k = 0; k < MODEL_BLOCKS; k++)
             known += c->hosts[i].speed.madd_s[k] > 0;
         if (known > 0 && known < MODEL_BLOCKS)
-            return refuse(r, "matmul of host %s lacks %d of %d blocks", c->hosts[i].name,
-                          MODEL_BLOCKS - known, MODEL_BLOCKS);
+            return line_refuse(r, "matmul of host %s lacks %d of %d blocks", c->hosts[i].name,
+                               MODEL_BLOCKS - known, MODEL_BLOCKS);
     }
     return 0;
 }
@@ -355,16 +357,16 @@ int calibration_parse(struct calibration *calibration, const char *text, size_t 
     const char *end = text + bytes;
     memset(calibration, 0, sizeof *calibration);
     if (bytes > CALIBRATION_BYTES_MAX)
-        return refuse(&r, "larger than %d bytes", CALIBRATION_BYTES_MAX);
+        return line_refuse(&r, "larger than %d bytes", CALIBRATION_BYTES_MAX);
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         const char *line_end = newline != NULL ? newline : end;
         r.line++;
-        if (cut(&r, text, line_end) != 0 || read_line(&r) != 0)
+        if (cut_words(&r, text, line_end) != 0 || read_line(&r) != 0)
             return -1;
         text = newline != NULL ? newline + 1 : end;
     }
-    return check(&r);
+    return calibration_check(&r);
 }
 
 int calibration_find(const struct calibration *calibration, const char *name)
@@ -383,7 +385,8 @@ struct writer {
     size_t size, used;
 };
 
-static void __attribute__((format(printf, 2, 3))) put(struct writer *w, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+writer_put(struct writer *w, const char *format, ...)
 {
     va_list args;
     size_t room = w->used < w->size ? w->size - w->used : 0;
@@ -396,60 +399,63 @@ static void __attribute__((format(printf, 2, 3))) put(struct writer *w, const ch
 static void put_host(struct writer *w, const struct calibration_host *host)
 {
     const struct model_host *speed = &host->speed;
-    put(w, "host %s %d %.4g %.4g\n", host->name, host->cores, speed->processors, speed->share);
+    writer_put(w, "host %s %d %.4g %.4g\n", host->name, host->cores, speed->processors,
+               speed->share);
     for (int i = 0; i < MODEL_BLOCKS && speed->madd_s[i] > 0; i++)
-        put(w, "matmul %s %d %.6g\n", host->name, MODEL_BLOCK_SMALLEST << i, speed->madd_s[i]);
+        writer_put(w, "matmul %s %d %.6g\n", host->name, MODEL_BLOCK_SMALLEST << i,
+                   speed->madd_s[i]);
     if (speed->oper_s > 0 && speed->merge_s > 0)
-        put(w, "sort %s %.6g %.6g\n", host->name, speed->oper_s, speed->merge_s);
+        writer_put(w, "sort %s %.6g %.6g\n", host->name, speed->oper_s, speed->merge_s);
     if (speed->iteration_s > 0)
-        put(w, "mandel %s %.6g\n", host->name, speed->iteration_s);
+        writer_put(w, "mandel %s %.6g\n", host->name, speed->iteration_s);
 }
 
 static void put_route(struct writer *w, const char *name, const struct calibration_route *route)
 {
     const struct model_line *line = &route->line, *inside = &route->inside;
     const struct model_load *load = &route->load;
-    put(w, "route %s %.6g %.6g %.6g %.4g %.6g %.6g\n", name, line->alpha_s, line->beta_s, line->r2,
-        line->worst, load->drag_s, load->busy_s);
+    writer_put(w, "route %s %.6g %.6g %.6g %.4g %.6g %.6g\n", name, line->alpha_s, line->beta_s,
+               line->r2, line->worst, load->drag_s, load->busy_s);
     if (load->all_hosts > 0)
-        put(w, "all %s %.4g %.6g %.6g\n", name, load->all_hosts, load->all_drag_s,
-            load->all_busy_s);
+        writer_put(w, "all %s %.4g %.6g %.6g\n", name, load->all_hosts, load->all_drag_s,
+                   load->all_busy_s);
     if (load->spread > 0 || load->all_spread > 0)
-        put(w, "uneven %s %.4g %.4g\n", name, load->spread, load->all_spread);
+        writer_put(w, "uneven %s %.4g %.4g\n", name, load->spread, load->all_spread);
     if (route->inside_known)
-        put(w, "inside %s %.6g %.6g %.6g %.4g %.6g\n", name, inside->alpha_s, inside->beta_s,
-            inside->r2, inside->worst, route->inside_drag_s);
+        writer_put(w, "inside %s %.6g %.6g %.6g %.4g %.6g\n", name, inside->alpha_s, inside->beta_s,
+                   inside->r2, inside->worst, route->inside_drag_s);
 }
 
 size_t calibration_print(const struct calibration *calibration, char *text, size_t size)
 {
     struct writer w = {.text = text, .size = size};
-    put(&w, "# Measured by covey calibrate; seconds.\n");
+    writer_put(&w, "# Measured by covey calibrate; seconds.\n");
     if (calibration->date[0] != '\0')
-        put(&w, "date %s\n", calibration->date);
+        writer_put(&w, "date %s\n", calibration->date);
     if (calibration->vm[0] != '\0')
-        put(&w, "vm %s\n", calibration->vm);
-    put(&w, "# route, alpha, beta a byte, r2, worst residual, processor time of a byte, "
-            "that of one where two hosts compute\n"
-            "# all: the last two where so many do so at once; inside: of tasks of one host\n"
-            "# uneven: deviation of what messages take then, of two hosts and of all\n");
+        writer_put(&w, "vm %s\n", calibration->vm);
+    writer_put(&w, "# route, alpha, beta a byte, r2, worst residual, processor time of a byte, "
+                   "that of one where two hosts compute\n"
+                   "# all: the last two where so many do so at once; inside: of tasks of one host\n"
+                   "# uneven: deviation of what messages take then, of two hosts and of all\n");
     for (int i = 1; i < CALIBRATION_ROUTES; i++) {
         if (calibration->routes[i].known)
             put_route(&w, route_names[i], &calibration->routes[i]);
     }
     if (calibration->together > 0)
-        put(&w, "# one machine: tasks at full speed on all hosts at once\ntogether %.4g\n",
-            calibration->together);
-    put(&w, "# host, cores, tasks at full speed, share of a processor that one task gets\n"
-            "# matmul, block, T_mult + T_add; sort, T_oper, a merged key; mandel, an iteration\n"
-            "# peers, route, two hosts, alpha, beta a byte\n");
+        writer_put(&w, "# one machine: tasks at full speed on all hosts at once\ntogether %.4g\n",
+                   calibration->together);
+    writer_put(&w,
+               "# host, cores, tasks at full speed, share of a processor that one task gets\n"
+               "# matmul, block, T_mult + T_add; sort, T_oper, a merged key; mandel, an iteration\n"
+               "# peers, route, two hosts, alpha, beta a byte\n");
     for (int i = 0; i < calibration->host_count; i++)
         put_host(&w, &calibration->hosts[i]);
     for (int i = 0; i < calibration->peer_count; i++) {
         const struct calibration_peers *peers = &calibration->peers[i];
-        put(&w, "peers %s %s %s %.4g %.6g\n", route_names[peers->route],
-            calibration->hosts[peers->hosts[0]].name, calibration->hosts[peers->hosts[1]].name,
-            peers->alpha_s, peers->beta_s);
+        writer_put(&w, "peers %s %s %s %.4g %.6g\n", route_names[peers->route],
+                   calibration->hosts[peers->hosts[0]].name,
+                   calibration->hosts[peers->hosts[1]].name, peers->alpha_s, peers->beta_s);
     }
     return w.used;
 }

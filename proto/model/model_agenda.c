@@ -106,7 +106,7 @@ static int next_item(struct agenda *a)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void note(struct agenda *a, int activity, const struct step *step)
+static void agenda_note(struct agenda *a, int activity, const struct step *step)
 {
     if (activity == PLAY_NONE)
         return;
@@ -116,7 +116,7 @@ static void note(struct agenda *a, int activity, const struct step *step)
 }
 
 /* To or from the worker; messages of one task to another go in order. */
-static void send(struct agenda *a, const struct step *step, double bytes)
+static void agenda_send(struct agenda *a, const struct step *step, double bytes)
 {
     struct worker *w = &a->workers[step->worker];
     bool in = step->kind == FETCH;
@@ -125,22 +125,22 @@ static void send(struct agenda *a, const struct step *step, double bytes)
                          in ? step->worker : a->worker_count, bytes);
     play_after(a->play, sent, *last);
     *last = sent;
-    note(a, sent, step);
+    agenda_note(a, sent, step);
 }
 
 /* An item whose data is here already needs no message. */
-static void take(struct agenda *a, int worker, int item)
+static void agenda_take(struct agenda *a, int worker, int item)
 {
     struct worker *w = &a->workers[worker];
     double bytes = a->program.fetched(a->program.context, item, worker);
     w->taken++;
     if (bytes > 0)
-        send(a, &(struct step){FETCH, item, worker}, bytes);
+        agenda_send(a, &(struct step){FETCH, item, worker}, bytes);
     else
         w->ready[w->ready_count++] = item;
 }
 
-static void work(struct agenda *a, int worker)
+static void agenda_work_next(struct agenda *a, int worker)
 {
     struct worker *w = &a->workers[worker];
     bool waits = a->program.sent_max > 0 && w->sent >= a->program.sent_max;
@@ -152,7 +152,7 @@ static void work(struct agenda *a, int worker)
     w->ready_count--;
     w->works = true;
     double seconds = a->program.work_s(a->program.context, item, host);
-    note(a, play_compute(a->play, worker, seconds), &(struct step){WORK, item, worker});
+    agenda_note(a, play_compute(a->play, worker, seconds), &(struct step){WORK, item, worker});
 }
 
 /* Whoever has least takes the next one. */
@@ -162,11 +162,11 @@ static void hand_out(struct agenda *a)
         for (int i = 0; i < a->worker_count; i++) {
             int item = a->workers[i].taken > most ? -1 : next_item(a);
             if (item >= 0)
-                take(a, i, item);
+                agenda_take(a, i, item);
         }
     }
     for (int i = 0; i < a->worker_count; i++)
-        work(a, i);
+        agenda_work_next(a, i);
 }
 
 static void on_worked(struct agenda *a, const struct step *step)
@@ -176,7 +176,7 @@ static void on_worked(struct agenda *a, const struct step *step)
     w->works = false;
     w->taken--;
     w->sent++;
-    send(a, &(struct step){RESULT, step->item, step->worker}, bytes);
+    agenda_send(a, &(struct step){RESULT, step->item, step->worker}, bytes);
 }
 
 static void on_end(void *context, int activity)

@@ -18,8 +18,8 @@ enum {
     RUNS_SENT = 2
 };
 
-static int play(const struct model_machine *machine, int workers,
-                const struct agenda_program *program, int items, struct model_time *time)
+static int program_play(const struct model_machine *machine, int workers,
+                        const struct agenda_program *program, int items, struct model_time *time)
 {
     struct agenda *agenda = agenda_create(machine, workers, program);
     for (int i = 0; agenda != NULL && i < items; i++)
@@ -46,7 +46,7 @@ struct products {
     bool known;
 };
 
-static double side(const struct products *p)
+static double side_of_block(const struct products *p)
 {
     return p->n / p->q;
 }
@@ -63,7 +63,7 @@ static double fetch_block(struct products *p, struct block *blocks, int number)
         oldest = blocks[i].used < oldest->used ? &blocks[i] : oldest;
     }
     *oldest = (struct block){number, p->clock};
-    return ELEMENT * side(p) * side(p);
+    return ELEMENT * side_of_block(p) * side_of_block(p);
 }
 
 static double fetch_blocks(void *context, int item, int worker)
@@ -83,7 +83,7 @@ static double fetch_blocks(void *context, int item, int worker)
 static double multiply_s(void *context, int item, const struct model_host *host)
 {
     struct products *p = context;
-    double operations = side(p) * side(p) * (p->fetch ? side(p) : p->n);
+    double operations = side_of_block(p) * side_of_block(p) * (p->fetch ? side_of_block(p) : p->n);
     double madd_s = model_madd(host, cbrt(operations));
     (void)item;
     p->known = p->known && madd_s > 0;
@@ -94,11 +94,11 @@ static double product_bytes(void *context, int item)
 {
     const struct products *p = context;
     (void)item;
-    return ELEMENT * side(p) * side(p);
+    return ELEMENT * side_of_block(p) * side_of_block(p);
 }
 
-static int multiply(struct products *p, const struct model_machine *machine, int workers,
-                    struct model_time *time)
+static int products_multiply(struct products *p, const struct model_machine *machine, int workers,
+                             struct model_time *time)
 {
     const struct agenda_program program = {.context = p,
                                            .taken_max = TAKEN,
@@ -106,7 +106,8 @@ static int multiply(struct products *p, const struct model_machine *machine, int
                                            .fetched = fetch_blocks,
                                            .work_s = multiply_s,
                                            .result = product_bytes};
-    int result = play(machine, workers, &program, p->q * p->q * (p->fetch ? p->q : 1), time);
+    int result =
+        program_play(machine, workers, &program, p->q * p->q * (p->fetch ? p->q : 1), time);
     return p->known ? result : -1;
 }
 
@@ -116,7 +117,7 @@ int model_matmul_bag(const struct model_machine *machine, int64_t n, int q, bool
     struct products p = {.n = (double)n, .q = q, .fetch = fetch, .known = true};
     p.kept = ROWS_KEPT * q + 2 * TAKEN;
     p.blocks = calloc((size_t)workers * (size_t)p.kept, sizeof *p.blocks);
-    int result = p.blocks != NULL ? multiply(&p, machine, workers, time) : -1;
+    int result = p.blocks != NULL ? products_multiply(&p, machine, workers, time) : -1;
     free(p.blocks);
     return result;
 }
@@ -175,6 +176,6 @@ int model_sort_bag(const struct model_machine *machine, int64_t keys, int worker
                                            .work_s = run_s,
                                            .result = run_bytes,
                                            .done = on_run};
-    int result = play(machine, workers, &program, parts, time);
+    int result = program_play(machine, workers, &program, parts, time);
     return r.known ? result : -1;
 }

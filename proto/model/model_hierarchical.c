@@ -24,7 +24,7 @@ static int tasks(const struct levels *l)
 }
 
 /* What comes last before the task goes on. */
-static void go_on(struct levels *l, int task, int after)
+static void levels_go_on(struct levels *l, int task, int after)
 {
     int next = play_compute(l->play, task, 0);
     play_after(l->play, next, l->chain[task]);
@@ -32,19 +32,19 @@ static void go_on(struct levels *l, int task, int after)
     l->chain[task] = next;
 }
 
-static void send(struct levels *l, int from, int to)
+static void levels_send(struct levels *l, int from, int to)
 {
     int sent = play_send(l->play, from, to, l->bytes);
     play_after(l->play, sent, l->chain[from]);
     l->comes[to] = sent;
-    go_on(l, from, sent);
+    levels_go_on(l, from, sent);
 }
 
 static void receive_all(struct levels *l)
 {
     for (int task = 0; task < tasks(l); task++) {
         if (l->comes[task] != PLAY_NONE)
-            go_on(l, task, l->comes[task]);
+            levels_go_on(l, task, l->comes[task]);
         l->comes[task] = PLAY_NONE;
     }
 }
@@ -65,7 +65,7 @@ static void pipe(struct levels *l, int step, bool outer)
         int place = outer ? column / l->r : column % l->r;
         int owner = ((outer ? row / l->r : row % l->r) + step) % size;
         for (int i = 1; place == owner && i < size; i++)
-            send(l, task, row * l->q + beside(column, i * stride, size * stride));
+            levels_send(l, task, row * l->q + beside(column, i * stride, size * stride));
     }
     receive_all(l);
 }
@@ -76,13 +76,13 @@ static void roll(struct levels *l, bool outer)
     int stride = outer ? l->r : 1, size = outer ? l->p : l->r;
     for (int task = 0; task < tasks(l) && size > 1; task++) {
         int row = task / l->q, column = task % l->q;
-        send(l, task, beside(row, (size - 1) * stride, size * stride) * l->q + column);
+        levels_send(l, task, beside(row, (size - 1) * stride, size * stride) * l->q + column);
     }
     receive_all(l);
 }
 
-static bool multiply(struct levels *l, const struct model_machine *machine, const int *host_of,
-                     double side)
+static bool levels_multiply(struct levels *l, const struct model_machine *machine,
+                            const int *host_of, double side)
 {
     bool known = true;
     for (int task = 0; task < tasks(l); task++) {
@@ -103,7 +103,7 @@ static bool add_all(struct levels *l, const struct model_machine *machine, const
         pipe(l, k, true);
         for (int inner = 0; inner < l->r; inner++) {
             pipe(l, inner, false);
-            known = multiply(l, machine, host_of, side) && known;
+            known = levels_multiply(l, machine, host_of, side) && known;
             roll(l, false);
         }
         roll(l, true);

@@ -86,7 +86,7 @@ static const struct model_line *line_of(const struct drawing *d, int worker)
 }
 
 /* When the first in the queue is drawn, which begins at `now_s` or once it is there. */
-static void begin(struct worker *w, double now_s)
+static void begin_strip(struct worker *w, double now_s)
 {
     double start_s = w->arrives_s[0] > now_s ? w->arrives_s[0] : now_s;
     double takes_s = w->queue[0].iterations * w->step_s;
@@ -94,7 +94,7 @@ static void begin(struct worker *w, double now_s)
     w->computation_s += takes_s;
 }
 
-static void give(struct drawing *d, int worker, double now_s)
+static void rows_give(struct drawing *d, int worker, double now_s)
 {
     struct worker *w = &d->workers[worker];
     double takes_s = model_line_time(line_of(d, worker), HEAD);
@@ -108,7 +108,7 @@ static void give(struct drawing *d, int worker, double now_s)
     w->arrives_s[w->queued] = now_s + takes_s;
     w->communication_s += takes_s;
     if (w->queued++ == 0)
-        begin(w, now_s);
+        begin_strip(w, now_s);
 }
 
 /* The strip goes back over the master's link, which takes in one byte at a time, and the next one
@@ -129,8 +129,8 @@ static void finish_strip(struct drawing *d, int worker)
     w->queue[0] = w->queue[1];
     w->arrives_s[0] = w->arrives_s[1];
     if (--w->queued > 0)
-        begin(w, now_s);
-    give(d, worker, in_s);
+        begin_strip(w, now_s);
+    rows_give(d, worker, in_s);
 }
 
 static int first_to_end(const struct drawing *d)
@@ -144,7 +144,7 @@ static int first_to_end(const struct drawing *d)
     return first;
 }
 
-static void draw(struct drawing *d)
+static void rows_draw(struct drawing *d)
 {
     int height = d->view->height;
     for (int row = 0; row < height; row++) {
@@ -153,7 +153,7 @@ static void draw(struct drawing *d)
         d->rows[row] = looked_at ? iterations_of_row(d->view, middle) : d->rows[row - 1];
     }
     for (int i = 0; i < QUEUED * d->tasks; i++)
-        give(d, i % d->tasks, 0);
+        rows_give(d, i % d->tasks, 0);
     for (int worker; (worker = first_to_end(d)) >= 0;)
         finish_strip(d, worker);
 }
@@ -198,7 +198,7 @@ int model_mandel(const struct model_machine *machine, const struct model_view *v
     d.workers = calloc((size_t)tasks, sizeof *d.workers);
     bool good = d.rows != NULL && d.workers != NULL && set_speeds(&d);
     if (good) {
-        draw(&d);
+        rows_draw(&d);
         sum_up(&d, time);
     }
     free(d.rows);

@@ -136,15 +136,16 @@ void play_destroy(struct play *p)
 }
 
 /* Whether there is room, which an array that did not grow (false) ends for good. */
-static bool has_room(struct play *p, bool grown)
+static bool play_has_room(struct play *p, bool grown)
 {
     p->failed |= !grown;
     return !p->failed;
 }
 
-static int add(struct play *p, int task, int to, double left_s)
+static int activity_add(struct play *p, int task, int to, double left_s)
 {
-    if (!has_room(p, GROW(p->graph.activities, p->graph.room, (size_t)p->graph.count + 1, 256)))
+    if (!play_has_room(p,
+                       GROW(p->graph.activities, p->graph.room, (size_t)p->graph.count + 1, 256)))
         return PLAY_NONE;
     p->graph.activities[p->graph.count] =
         (struct activity){.task = task, .to = to, .first = PLAY_NONE, .left_s = left_s};
@@ -153,7 +154,7 @@ static int add(struct play *p, int task, int to, double left_s)
 
 int play_compute(struct play *p, int task, double seconds)
 {
-    return add(p, task, PLAY_NONE, seconds);
+    return activity_add(p, task, PLAY_NONE, seconds);
 }
 
 static bool is_between(const struct play *p, const struct activity *a)
@@ -161,7 +162,7 @@ static bool is_between(const struct play *p, const struct activity *a)
     return a->to != PLAY_NONE && p->host_of[a->task] != p->host_of[a->to];
 }
 
-static double draw(int number)
+static double draw_of_number(int number)
 {
     double even = fmod(GOLDEN * number, 1);
     even = even < DRAW_MIN ? DRAW_MIN : even > 1 - DRAW_MIN ? 1 - DRAW_MIN : even;
@@ -175,10 +176,10 @@ static double draw_of_stream(struct play *p, int from, int to)
         at = p->streams[at].next;
     if (at != PLAY_NONE)
         return p->streams[at].draw;
-    if (!has_room(p, GROW(p->streams, p->stream_room, (size_t)p->stream_count + 1, 256)))
+    if (!play_has_room(p, GROW(p->streams, p->stream_room, (size_t)p->stream_count + 1, 256)))
         return 0;
     at = p->stream_count++;
-    p->streams[at] = (struct stream){to, p->first_stream[from], draw(at + 1)};
+    p->streams[at] = (struct stream){to, p->first_stream[from], draw_of_number(at + 1)};
     p->first_stream[from] = at;
     return p->streams[at].draw;
 }
@@ -190,7 +191,7 @@ int play_send(struct play *p, int from, int to, double bytes)
     double time_s = model_line_time(line, bytes);
     if (!p->failed && (!inside || p->machine.host_count == 1))
         p->communication_s[from] += time_s; /* the sender's, as the paper measures it */
-    int sent = add(p, from, to, time_s);
+    int sent = activity_add(p, from, to, time_s);
     if (sent != PLAY_NONE && !inside)
         p->graph.activities[sent].draw = draw_of_stream(p, from, to);
     return sent;
@@ -206,8 +207,8 @@ void play_after(struct play *p, int activity, int before)
 {
     if (activity == PLAY_NONE || before == PLAY_NONE || p->graph.activities[before].state == ENDED)
         return;
-    if (!has_room(p,
-                  GROW(p->graph.waits, p->graph.wait_room, (size_t)p->graph.wait_count + 1, 256)))
+    if (!play_has_room(
+            p, GROW(p->graph.waits, p->graph.wait_room, (size_t)p->graph.wait_count + 1, 256)))
         return;
     p->graph.waits[p->graph.wait_count] =
         (struct wait){activity, p->graph.activities[before].first};
@@ -362,7 +363,7 @@ static double next_end(const struct play *p)
 
 static void open_activity(struct play *p, int number)
 {
-    if (!has_room(p, GROW(p->open, p->open_room, (size_t)p->open_count + 1, 256)))
+    if (!play_has_room(p, GROW(p->open, p->open_room, (size_t)p->open_count + 1, 256)))
         return;
     p->graph.activities[number].state = READY;
     p->open[p->open_count++] = number;
@@ -391,7 +392,7 @@ static void end_activity(struct play *p, struct activity *a)
     }
 }
 
-static void advance(struct play *p, double step_s)
+static void play_advance(struct play *p, double step_s)
 {
     int before = p->open_count;
     p->now_s += step_s;
@@ -451,7 +452,7 @@ int play_run(struct play *p, struct model_time *time)
         double next = next_end(p);
         if (isinf(next))
             return -1;
-        advance(p, next);
+        play_advance(p, next);
     }
     for (int i = 0; i < p->graph.count; i++) {
         if (p->graph.activities[i].state != ENDED)

@@ -28,7 +28,7 @@ struct range {
     double keys;
 };
 
-static void compute(struct sorting *s, int task, double seconds, int after)
+static void sorting_compute(struct sorting *s, int task, double seconds, int after)
 {
     int made = play_compute(s->play, task, seconds);
     play_after(s->play, made, after);
@@ -36,16 +36,16 @@ static void compute(struct sorting *s, int task, double seconds, int after)
     s->chains[task] = made;
 }
 
-static const struct model_host *host_of(const struct sorting *s, int task)
+static const struct model_host *host_of_task(const struct sorting *s, int task)
 {
     return &s->machine->hosts[s->host_of[task]];
 }
 
 static void sort_own(struct sorting *s, int task, double keys, int arrived)
 {
-    double oper_s = host_of(s, task)->oper_s;
+    double oper_s = host_of_task(s, task)->oper_s;
     s->known = s->known && oper_s > 0;
-    compute(s, task, keys > 1 ? keys * log2(keys) * oper_s : 0, arrived);
+    sorting_compute(s, task, keys > 1 ? keys * log2(keys) * oper_s : 0, arrived);
 }
 
 /* Adds what a range of tasks does from the arrival of its keys on; its first task's last
@@ -71,7 +71,7 @@ static void add_range(struct sorting *s, struct range range, int arrived)
         int back = play_send(s->play, upper->first, range.first, KEY * upper->keys);
         play_after(s->play, back, s->chains[upper->first]);
         range.keys += upper->keys;
-        compute(s, range.first, range.keys * host_of(s, range.first)->merge_s, back);
+        sorting_compute(s, range.first, range.keys * host_of_task(s, range.first)->merge_s, back);
     }
 }
 

@@ -57,7 +57,7 @@ static void root_tree(struct domains *d)
 
 /* ---- the domains ---- */
 
-static void add(struct domains *d, const struct domain *domain)
+static void domains_add(struct domains *d, const struct domain *domain)
 {
     bool on = domain->mode == CONTENTION_STAGGER || domain->mode == CONTENTION_TOKEN;
     if (on && d->count < CONTENTION_DOMAINS_MAX)
@@ -81,7 +81,7 @@ static void add_segments(struct domains *d, const struct contention_config *conf
         struct domain domain = {.a = i, .b = -1, .rate = t->nodes[i].segment_rate};
         domain.mode = line == NULL ? config->mode : (uint8_t)line->mode;
         if (domain.rate > 0)
-            add(d, &domain);
+            domains_add(d, &domain);
     }
 }
 
@@ -95,7 +95,7 @@ static void add_links(struct domains *d, const struct contention_config *config)
             continue;
         const struct topology_link *link = topology_link_between(t, line->a, line->b);
         domain.rate = link != NULL && link->rate != 0 ? link->rate : config->rate;
-        add(d, &domain);
+        domains_add(d, &domain);
     }
 }
 
@@ -107,7 +107,8 @@ struct domains *domains_create(const struct contention_config *config, const cha
     if (d == NULL)
         return NULL;
     if (text == NULL) {
-        add(d, &(struct domain){.mode = config->mode, .a = -1, .b = -1, .rate = config->rate});
+        domains_add(d,
+                    &(struct domain){.mode = config->mode, .a = -1, .b = -1, .rate = config->rate});
         return d;
     }
     if (topology_parse(&d->topology, text, bytes, "the topology of the VM", why) == 0) {
@@ -150,7 +151,7 @@ static void cross(const struct domain *domain, int number, struct domain_way *wa
 }
 
 /* Over the edge from a to b; a segment is crossed at the switch's end of it. */
-static void pass(const struct domains *d, int a, int b, struct domain_way *way)
+static void domains_pass(const struct domains *d, int a, int b, struct domain_way *way)
 {
     for (int i = 0; i < d->count; i++) {
         const struct domain *domain = &d->list[i];
@@ -182,10 +183,10 @@ struct domain_way domains_way(const struct domains *d, const char *from, const c
     int a = host_find(&d->topology, from), b = host_find(&d->topology, to);
     while (a >= 0 && b >= 0 && a != b) {
         if (d->depth[a] >= d->depth[b]) {
-            pass(d, a, d->parent[a], &way);
+            domains_pass(d, a, d->parent[a], &way);
             a = d->parent[a];
         } else {
-            pass(d, d->parent[b], b, &way);
+            domains_pass(d, d->parent[b], b, &way);
             b = d->parent[b];
         }
     }

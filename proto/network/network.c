@@ -93,7 +93,7 @@ static void place_ranks(struct network *n, const int *hosts)
     }
 }
 
-static int create(struct network *n, const struct topology *t, const int *hosts)
+static int nodes_create(struct network *n, const struct topology *t, const int *hosts)
 {
     struct adjacency a = {0};
     int failed = -1;
@@ -127,7 +127,7 @@ int network_create(struct network *network, const struct topology *topology, con
     *network = (struct network){.node_count = topology->node_count,
                                 .rank_count = hosts != NULL ? count : topology->host_count};
     if ((hosts != NULL || all != NULL) && network->rank_count <= NETWORK_RANKS_MAX)
-        failed = create(network, topology, hosts != NULL ? hosts : all);
+        failed = nodes_create(network, topology, hosts != NULL ? hosts : all);
     free(all);
     if (failed)
         network_destroy(network);

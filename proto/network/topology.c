@@ -67,18 +67,18 @@ refuse_at(struct reader *r, int line, int column, const char *format, ...)
 
 /* ---- Words ------------------------------------------------------------------------------- */
 
-static bool is_blank(char c)
+static bool topology_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
 static bool next_word(struct reader *r, struct word *word)
 {
-    while (r->at < r->end && is_blank(*r->at))
+    while (r->at < r->end && topology_is_blank(*r->at))
         r->at++;
     word->text = r->at;
     word->column = (int)(r->at - r->start) + 1;
-    while (r->at < r->end && !is_blank(*r->at))
+    while (r->at < r->end && !topology_is_blank(*r->at))
         r->at++;
     word->length = (size_t)(r->at - word->text);
     return word->length > 0;
@@ -186,7 +186,7 @@ static int declare(struct reader *r, const struct word *word, bool is_switch)
     return 0;
 }
 
-static int note(struct reader *r, const struct word *word, struct reference *ref)
+static int note_reference(struct reader *r, const struct word *word, struct reference *ref)
 {
     if (!is_name(word))
         return refuse_at(r, r->line, word->column, QUOTED " is no switch of this file",
@@ -200,7 +200,7 @@ static int note(struct reader *r, const struct word *word, struct reference *ref
 /* Remembers a name that must turn out to be a switch, with the place that named it. */
 static int refer(struct reader *r, const struct word *word)
 {
-    if (note(r, word, &r->refs[r->ref_count]) < 0)
+    if (note_reference(r, word, &r->refs[r->ref_count]) < 0)
         return -1;
     r->ref_count++;
     return 0;
@@ -309,7 +309,7 @@ static int read_contention(struct reader *r, const struct word *keyword)
     struct reference *refs = r->contended[t->contention_count];
     t->contentions[t->contention_count++].mode = mode;
     for (int i = 1; i < count; i++)
-        if (note(r, &words[i], &refs[i - 1]) < 0)
+        if (note_reference(r, &words[i], &refs[i - 1]) < 0)
             return -1;
     return 0;
 }
@@ -455,7 +455,7 @@ static int resolve_contention(struct reader *r, int i)
     return 0;
 }
 
-static int parse(struct reader *r, const char *text, size_t bytes)
+static int parse_topology(struct reader *r, const char *text, size_t bytes)
 {
     struct topology *t = r->topology;
 
@@ -492,7 +492,7 @@ int topology_parse(struct topology *topology, const char *text, size_t bytes, co
     r->topology = topology;
     r->file = name;
     r->error = error;
-    int result = parse(r, text, bytes);
+    int result = parse_topology(r, text, bytes);
     if (result < 0)
         topology_destroy(topology);
     free(r);

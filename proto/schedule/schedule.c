@@ -69,7 +69,7 @@ static int schedule_sort(struct schedule *schedule)
 
 /* The paper's phases take a slot each. When that is more than the bound a search may do better, in
  * steps from nearly the bound up to them. */
-static int fill(struct schedule *s, const struct network *n, uint64_t seed)
+static int schedule_fill(struct schedule *s, const struct network *n, uint64_t seed)
 {
     double bound = schedule_pack_time(n), tree = (double)schedule_tree_load(n);
     double range[2] = {0, bound * EXCESS};
@@ -94,7 +94,7 @@ int schedule_create(struct schedule *schedule, const struct network *network, ui
 
     *schedule = (struct schedule){.ranks = network->rank_count};
     schedule->messages = calloc(ranks * ranks + 1, sizeof *schedule->messages);
-    if (schedule->messages != NULL && fill(schedule, network, seed) == 0 &&
+    if (schedule->messages != NULL && schedule_fill(schedule, network, seed) == 0 &&
         schedule_sort(schedule) == 0 && schedule_sync_fill(schedule, network) == 0)
         return 0;
     schedule_destroy(schedule);

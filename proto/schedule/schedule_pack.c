@@ -132,7 +132,7 @@ static void count_edge(struct packing *p, size_t edge, uint32_t phase, int by)
     *word = *count >= p->capacity[edge] ? *word | bit : *word & ~bit;
 }
 
-static void place(struct packing *p, uint32_t message, uint32_t phase)
+static void packing_place(struct packing *p, uint32_t message, uint32_t phase)
 {
     const uint16_t *edges;
     size_t length = path_of(p, message, &edges);
@@ -211,7 +211,7 @@ static bool look_around(struct packing *p, uint32_t message)
     return found != 0;
 }
 
-static bool has_room(const struct packing *p, uint32_t message)
+static bool packing_has_room(const struct packing *p, uint32_t message)
 {
     const uint16_t *edges;
     size_t length = path_of(p, message, &edges);
@@ -287,7 +287,7 @@ static void push_in(struct packing *p, uint32_t message)
 
     for (int i = 0; phase != NONE && i < TRIES; i++) {
         user = pick_user(p, full_edge(p, message, phase), phase);
-        if (has_room(p, user))
+        if (packing_has_room(p, user))
             break;
         phase = first_from(p, p->one_full, random_below(p, p->phases));
     }
@@ -299,7 +299,7 @@ static void push_in(struct packing *p, uint32_t message)
     } else {
         clear_way(p, message, phase);
     }
-    place(p, message, phase);
+    packing_place(p, message, phase);
 }
 
 /* Where a ring has the message: the receiver after the sender in the first phases, and so on. */
@@ -318,7 +318,7 @@ static bool search(struct packing *p)
     while (p->wait_count > 0 && steps < most) {
         uint32_t message = p->waiting[--p->wait_count];
         if (look_around(p, message)) {
-            place(p, message, first_from(p, p->none_full, ring_phase(p, message)));
+            packing_place(p, message, first_from(p, p->none_full, ring_phase(p, message)));
             continue;
         }
         push_in(p, message);

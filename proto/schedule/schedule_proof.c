@@ -429,7 +429,7 @@ static int check_none_needless(struct proof *p)
 
 /* ---- The whole --------------------------------------------------------------------------- */
 
-static int prepare(struct proof *p)
+static int proof_prepare(struct proof *p)
 {
     size_t ranks = (size_t)p->schedule->ranks + 1, messages = p->schedule->message_count + 1;
     size_t edges = 2 * (size_t)p->network->node_count;
@@ -452,7 +452,7 @@ static int prepare(struct proof *p)
                : -1;
 }
 
-static void finish(struct proof *p)
+static void proof_finish(struct proof *p)
 {
     free(p->load);
     free(p->carried);
@@ -479,12 +479,12 @@ int schedule_proof(const struct schedule *schedule, const struct network *networ
     why[0] = '\0';
     if (schedule->ranks != network->rank_count)
         return flaw(&p, "it is of %d ranks, not %d", schedule->ranks, network->rank_count);
-    if (prepare(&p) == 0)
+    if (proof_prepare(&p) == 0)
         result = check_pairs(&p);
     if (result == 0)
         measure_edges(&p);
     for (size_t i = 0; result == 0 && i < sizeof steps / sizeof steps[0]; i++)
         result = steps[i](&p);
-    finish(&p);
+    proof_finish(&p);
     return result;
 }

@@ -201,7 +201,7 @@ static int order(struct ordering *o, uint32_t message)
     return 0;
 }
 
-static int prepare(struct ordering *o)
+static int ordering_prepare(struct ordering *o)
 {
     size_t edges = 2 * (size_t)o->network->node_count, path = (size_t)o->network->path_max + 1;
 
@@ -226,7 +226,7 @@ static int prepare(struct ordering *o)
     return make_lanes(o) < 0 || make_chains(o) < 0 || make_clocks(o) < 0 ? -1 : 0;
 }
 
-static void finish(struct ordering *o)
+static void ordering_finish(struct ordering *o)
 {
     free(o->edges);
     free(o->last);
@@ -242,11 +242,11 @@ static void finish(struct ordering *o)
 int schedule_sync_fill(struct schedule *schedule, const struct network *network)
 {
     struct ordering o = {.network = network, .schedule = schedule};
-    int failed = prepare(&o);
+    int failed = ordering_prepare(&o);
 
     schedule->sync_count = 0;
     for (uint32_t i = 0; !failed && i < schedule->message_count; i++)
         failed = order(&o, i);
-    finish(&o);
+    ordering_finish(&o);
     return failed;
 }

@@ -217,8 +217,8 @@ static uint32_t aligned_receiver(const struct forest *f, int i, uint32_t phase)
 
 /* ---- Assignment (section 4.3, Figure 4) -------------------------------------------------- */
 
-static void put(struct schedule *s, const struct forest *f, uint32_t phase, const int subtree[2],
-                const uint32_t member[2])
+static void forest_put(struct schedule *s, const struct forest *f, uint32_t phase,
+                       const int subtree[2], const uint32_t member[2])
 {
     s->messages[s->message_count++] = (struct schedule_message){
         .phase = phase,
@@ -245,7 +245,8 @@ static void send_to_largest(struct schedule *s, struct forest *f, int i)
     for (uint32_t q = 0; q < size_of(f, i) * m0; q++) {
         uint32_t phase = start + q, round = phase / m0;
         f->receiving[phase] = (f->sending[phase] + round + 1) % m0;
-        put(s, f, phase, (const int[]){i, 0}, (const uint32_t[]){q / m0, f->receiving[phase]});
+        forest_put(s, f, phase, (const int[]){i, 0},
+                   (const uint32_t[]){q / m0, f->receiving[phase]});
     }
 }
 
@@ -255,8 +256,8 @@ static void send_inside_largest(struct schedule *s, const struct forest *f)
     uint32_t m0 = size_of(f, 0);
 
     for (uint32_t phase = 0; phase < m0 * (m0 - 1); phase++)
-        put(s, f, phase, (const int[]){0, 0},
-            (const uint32_t[]){f->receiving[phase], f->sending[phase]});
+        forest_put(s, f, phase, (const int[]){0, 0},
+                   (const uint32_t[]){f->receiving[phase], f->sending[phase]});
 }
 
 /* Steps 4 and 6: t_i -> t_j, neither of them t_0, by the broadcast pattern. */
@@ -265,7 +266,7 @@ static void send_between(struct schedule *s, const struct forest *f, int i, int 
     uint32_t mj = size_of(f, j), start = group_start(f, i, j);
 
     for (uint32_t q = 0; q < size_of(f, i) * mj; q++)
-        put(s, f, start + q, (const int[]){i, j}, (const uint32_t[]){q / mj, q % mj});
+        forest_put(s, f, start + q, (const int[]){i, j}, (const uint32_t[]){q / mj, q % mj});
 }
 
 /* Step 5: inside t_i, in the phases of t_i -> t_(i-1), from the designated receiver to the sender;
@@ -281,7 +282,7 @@ static void send_inside(struct schedule *s, const struct forest *f, int i, bool 
         if (from == to || seen[from * mi + to])
             continue;
         seen[from * mi + to] = true;
-        put(s, f, start + q, (const int[]){i, i}, (const uint32_t[]){from, to});
+        forest_put(s, f, start + q, (const int[]){i, i}, (const uint32_t[]){from, to});
     }
 }
 
@@ -295,8 +296,8 @@ static void assign(struct schedule *s, struct forest *f, bool *seen)
         for (uint32_t q = 0; q < m0 * mj; q++) {
             uint32_t phase = start + q;
             f->sending[phase] = (q + q / turn) % m0;
-            put(s, f, phase, (const int[]){0, j},
-                (const uint32_t[]){f->sending[phase], aligned_receiver(f, j, phase)});
+            forest_put(s, f, phase, (const int[]){0, j},
+                       (const uint32_t[]){f->sending[phase], aligned_receiver(f, j, phase)});
         }
     }
     for (int i = 1; i < f->count; i++)

@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* What all dependences cut of a unit side: the sum of row i of D. */
-static double cut(const struct tiling_dependences *d, int i)
+static double dependences_cut(const struct tiling_dependences *d, int i)
 {
     double sum = 0;
     for (int j = 0; j < d->count; j++)
@@ -22,15 +22,15 @@ void tiling_shape(int dims, const struct tiling_dependences *d, int along, doubl
     double product = 1;
     int count = 0;
     for (int i = 0; i < dims; i++) {
-        if (i != along && cut(d, i) > 0) {
-            product *= cut(d, i);
+        if (i != along && dependences_cut(d, i) > 0) {
+            product *= dependences_cut(d, i);
             count++;
         }
     }
     double scale = count > 0 ? pow(points / product, 1.0 / count) : 1;
     for (int i = 0; i < dims; i++) {
         if (i != along)
-            sides[i] = cut(d, i) > 0 ? cut(d, i) * scale : 1;
+            sides[i] = dependences_cut(d, i) > 0 ? dependences_cut(d, i) * scale : 1;
     }
 }
 
@@ -127,7 +127,7 @@ static struct score score_of(const struct tiling_grid *g, const struct tiling_de
         double side = (double)tiling_grid_longest(g, i);
         s.points *= i == g->along ? 1 : side;
         s.hops += g->tasks[i] - 1;
-        cuts += i == g->along || g->tasks[i] == 1 ? 0 : cut(d, i) / side;
+        cuts += i == g->along || g->tasks[i] == 1 ? 0 : dependences_cut(d, i) / side;
     }
     s.volume = s.points * cuts;
     return s;

@@ -37,8 +37,8 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-static void overlap(const struct tiling_play *p, struct tiling_player *me, const int32_t *place,
-                    int64_t layer)
+static void player_overlap(const struct tiling_play *p, struct tiling_player *me,
+                           const int32_t *place, int64_t layer)
 {
     for (int i = 0; i < p->grid->dims; i++) {
         if (receives(p, place, i))
@@ -97,13 +97,13 @@ static void play_layer(const struct tiling_play *p, int64_t layer, bool overlapp
         if (!has_tile(p, task, layer))
             continue;
         if (overlapped)
-            overlap(p, me, place, layer);
+            player_overlap(p, me, place, layer);
         else
             block(p, me, place);
     } while (next_place(p->grid, place));
 }
 
-static double end_of(const struct tiling_play *p)
+static double players_end(const struct tiling_play *p)
 {
     double end_s = 0;
     for (int i = 0; i < tiling_grid_count(p->grid); i++)
@@ -124,9 +124,9 @@ double tiling_play_run(const struct tiling_play *p, int64_t layers, bool overlap
     for (int64_t k = 0; k < played; k++) {
         play_layer(k + 1 == layers ? &last : p, k, overlapped);
         if (k == played / 2)
-            half_s = end_of(p);
+            half_s = players_end(p);
     }
-    double end_s = end_of(p);
+    double end_s = players_end(p);
     int64_t rest = played - 1 - played / 2; /* in the second half all layers take the same */
     return rest > 0 ? end_s + (end_s - half_s) / (double)rest * (double)(layers - played) : end_s;
 }
