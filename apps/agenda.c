@@ -88,7 +88,7 @@ int agenda_result(struct crew *crew, covey_bag_t *bag, struct covey_bag_result *
 }
 
 /* Takes the results that are there, where only the items that were set aside are news. */
-static int look(struct crew *crew, covey_bag_t *bag)
+static int agenda_look(struct crew *crew, covey_bag_t *bag)
 {
     struct covey_bag_result results[RESULTS_AT_ONCE];
     int got;
@@ -103,7 +103,7 @@ int agenda_conduct(struct crew *crew, covey_bag_t *bag, const int64_t *done, int
 {
     while (*done < all) {
         int got = hear_one(crew, LOOK_US);
-        if (got < 0 || (got == 0 && look(crew, bag) < 0))
+        if (got < 0 || (got == 0 && agenda_look(crew, bag) < 0))
             return -1;
         if (got == 0)
             progress_show(&crew->progress, (double)*done / (double)all);

@@ -24,7 +24,7 @@ static int place_of(const struct ahead *a, int position)
 }
 
 /* The next items, for which it waits only when there is nothing else to do. */
-static int take(struct ahead *a)
+static int ahead_take(struct ahead *a)
 {
     int error = 0;
     while (error >= 0 && a->taken < AHEAD_TAKEN_MAX) {
@@ -41,7 +41,7 @@ static int take(struct ahead *a)
     return error;
 }
 
-static int work(struct ahead *a)
+static int ahead_work(struct ahead *a)
 {
     int place = place_of(a, a->sent);
     int error = a->program->work(a->state, place, &a->slots[place].sending);
@@ -68,7 +68,7 @@ static int finish_one(struct ahead *a, int64_t timeout_us)
 }
 
 /* Waits for one at most: after that another item may be there. */
-static int settle(struct ahead *a)
+static int ahead_settle(struct ahead *a)
 {
     bool wait = a->taken == 0 || a->sent == a->program->sent_max;
     int got = 1;
@@ -84,13 +84,13 @@ int ahead_run(const struct ahead_program *program, struct worker *worker, void *
     struct ahead a = {.program = program, .worker = worker, .state = state};
     int error = 0;
     while (error >= 0) {
-        error = take(&a);
+        error = ahead_take(&a);
         if (error >= 0 && a.taken + a.sent == 0)
             break; /* nothing is left */
         if (error >= 0 && a.taken > 0)
-            error = work(&a);
+            error = ahead_work(&a);
         if (error >= 0)
-            error = settle(&a);
+            error = ahead_settle(&a);
     }
     for (int i = 0; i < AHEAD_ITEMS_MAX; i++) /* what is still under way is for nobody */
         covey_req_free(&a.slots[i].sending);

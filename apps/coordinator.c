@@ -21,7 +21,7 @@ struct coordinator {
     struct coordinator_result result;
 };
 
-static int join(covey_t **vm, const struct app_options *options)
+static int coordinator_join(covey_t **vm, const struct app_options *options)
 {
     struct covey_options how = {.route = options->route};
     int error = covey_join(vm, &how);
@@ -34,7 +34,7 @@ static int join(covey_t **vm, const struct app_options *options)
 
 /* ---- One run ----------------------------------------------------------------------------- */
 
-static int on_done(void *context, int rank, covey_msg_t *msg)
+static int on_task_done(void *context, int rank, covey_msg_t *msg)
 {
     struct measurement *measurement = context;
     uint32_t routes = 0;
@@ -45,7 +45,7 @@ static int on_done(void *context, int rank, covey_msg_t *msg)
     return error < 0 ? crew_error("cannot read the figures of a task", error) : 0;
 }
 
-static int feed(struct crew *crew, const struct coordinator_program *program)
+static int coordinator_feed(struct crew *crew, const struct coordinator_program *program)
 {
     return program->feed != NULL ? program->feed(crew, program->context) : 0;
 }
@@ -60,20 +60,20 @@ static int time_run(struct crew *crew, const struct coordinator_program *program
     if (conducted && program->conduct(crew, program->context) < 0)
         return -1;
     double conducted_s = figures_clock() - begin;
-    if (crew_gather(crew, CREW_DONE, on_done, measurement) < 0)
+    if (crew_gather(crew, CREW_DONE, on_task_done, measurement) < 0)
         return -1;
     /* who does an item of a bag twice may still be at it when all results are there */
     measurement->total_s = conducted && crew->tolerant ? conducted_s : figures_clock() - begin;
     return 0;
 }
 
-static int lead(struct crew *crew, const struct coordinator_program *program,
-                struct measurement *measurement)
+static int lead_run(struct crew *crew, const struct coordinator_program *program,
+                    struct measurement *measurement)
 {
     /* A bag is there before the tasks look for it. */
-    if ((program->tolerant && feed(crew, program) < 0) ||
+    if ((program->tolerant && coordinator_feed(crew, program) < 0) ||
         crew_send_job(crew, program->pack_job, program->job) < 0 ||
-        (!program->tolerant && feed(crew, program) < 0) ||
+        (!program->tolerant && coordinator_feed(crew, program) < 0) ||
         crew_gather(crew, CREW_READY, NULL, NULL) < 0 || time_run(crew, program, measurement) < 0)
         return -1;
     bool wanted = program->collect != NULL && (!crew->sequential || program->compares);
@@ -94,7 +94,7 @@ static int measure(const struct coordinator *coordinator, const struct crew_plan
     struct crew crew;
     int result = crew_spawn(&crew, coordinator->vm, plan);
     if (result == 0)
-        result = lead(&crew, coordinator->program, measurement);
+        result = lead_run(&crew, coordinator->program, measurement);
     if (coordinator->program->end != NULL)
         coordinator->program->end(coordinator->program->context);
     crew_dismiss(&crew);
@@ -128,7 +128,7 @@ static int measure_baseline(struct coordinator *coordinator)
 
 /* ---- The whole --------------------------------------------------------------------------- */
 
-static int place(struct coordinator *coordinator)
+static int coordinator_place(struct coordinator *coordinator)
 {
     const struct coordinator_program *program = coordinator->program;
     int hosts = coordinator->hosts.count, asked = coordinator->options->tasks;
@@ -171,12 +171,12 @@ static void predict(struct coordinator *coordinator)
     covey_free(calibration);
 }
 
-static int run(struct coordinator *coordinator)
+static int coordinator_run(struct coordinator *coordinator)
 {
     const struct coordinator_program *program = coordinator->program;
-    if (join(&coordinator->vm, coordinator->options) < 0 ||
+    if (coordinator_join(&coordinator->vm, coordinator->options) < 0 ||
         hosts_choose(coordinator->vm, coordinator->options, &coordinator->hosts) < 0 ||
-        place(coordinator) < 0)
+        coordinator_place(coordinator) < 0)
         return EXIT_FAILURE;
     predict(coordinator);
     struct crew_plan plan = {.hosts = coordinator->names,
@@ -193,7 +193,7 @@ static int run(struct coordinator *coordinator)
 int coordinator_main(const struct app_options *options, const struct coordinator_program *program)
 {
     struct coordinator coordinator = {.options = options, .program = program};
-    int status = run(&coordinator);
+    int status = coordinator_run(&coordinator);
     measurement_free(&coordinator.result.run);
     free(coordinator.names);
     hosts_free(&coordinator.hosts);

@@ -31,7 +31,8 @@ static int take_named(struct host_list *list, int known, const char *name)
     return 0;
 }
 
-static int choose(covey_t *vm, const struct app_options *options, struct host_list *list, int known)
+static int host_list_choose(covey_t *vm, const struct app_options *options, struct host_list *list,
+                            int known)
 {
     if (options->host_count == 0 && options->route == COVEY_ROUTE_SHM)
         return take_named(list, known, covey_myhost(vm));
@@ -62,7 +63,7 @@ int hosts_choose(covey_t *vm, const struct app_options *options, struct host_lis
         hosts_free(list);
         return -1;
     }
-    int result = choose(vm, options, list, known);
+    int result = host_list_choose(vm, options, list, known);
     if (result < 0)
         hosts_free(list);
     return result;

@@ -9,7 +9,7 @@
 
 #define REAP_LEAST 16 /* under this many it is not looked which ones are done */
 
-static int reserve(struct outbox *outbox)
+static int outbox_reserve(struct outbox *outbox)
 {
     if (outbox->count >= REAP_LEAST) {
         /* Frees those that are done, however they ended: a receiver that ended says so by a notice.
@@ -36,7 +36,7 @@ static int reserve(struct outbox *outbox)
 
 int outbox_send(struct outbox *outbox, covey_t *vm, covey_tid_t to, int tag, covey_msg_t *msg)
 {
-    int error = reserve(outbox);
+    int error = outbox_reserve(outbox);
     if (error == 0)
         error = covey_isend(vm, to, tag, &msg, &outbox->requests[outbox->count]);
     if (error == 0)

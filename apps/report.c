@@ -133,7 +133,7 @@ static json_t *each_json(const struct measurement *run)
     return array;
 }
 
-static json_t *known(double value)
+static json_t *known_figure(double value)
 {
     return value > 0 ? json_real(value) : json_null();
 }
@@ -151,7 +151,7 @@ static json_t *report_object(const struct report *report)
         json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "total_s", run->total_s, "computation_s",
                   mean.computation_s, "communication_s", mean.communication_s, "idle_s",
                   mean.idle_s, "processor_s", mean.processor_s, "sequential_s",
-                  known(report->sequential_s), "speedup", known(speedup(report)));
+                  known_figure(report->sequential_s), "speedup", known_figure(speedup(report)));
     json_object_update(object, times);
     json_decref(times);
     const struct covey_prediction *predicted = report->predicted;

@@ -36,7 +36,7 @@ void worker_progress(struct worker *worker, double fraction)
     covey_send_array(worker->vm, worker->parent, CREW_PROGRESS, COVEY_DOUBLE, &fraction, 1);
 }
 
-static int join(struct worker *worker)
+static int worker_join(struct worker *worker)
 {
     worker->doing = "joining the virtual machine";
     int error = covey_join(&worker->vm, NULL);
@@ -132,7 +132,7 @@ static int timed(const struct worker_program *program, void *state, struct worke
 
 /* ---- The whole life ---------------------------------------------------------------------- */
 
-static int serve(const struct worker_program *program, void *state, struct worker *worker)
+static int worker_serve(const struct worker_program *program, void *state, struct worker *worker)
 {
     for (;;) {
         worker->doing = "waiting for its release";
@@ -154,7 +154,7 @@ static int serve(const struct worker_program *program, void *state, struct worke
 
 static int live(const struct worker_program *program, void *state, struct worker *worker)
 {
-    int error = join(worker);
+    int error = worker_join(worker);
     if (error >= 0)
         error = take_job(program, state, worker);
     if (error >= 0)
@@ -167,7 +167,7 @@ static int live(const struct worker_program *program, void *state, struct worker
     covey_msg_free(msg);
     if (error >= 0)
         error = timed(program, state, worker);
-    return error < 0 ? error : serve(program, state, worker);
+    return error < 0 ? error : worker_serve(program, state, worker);
 }
 
 static bool is_bereft(int error)

@@ -39,7 +39,7 @@ static bool is_within(int32_t value, int32_t max)
     return value >= 1 && value <= max;
 }
 
-static int unpack(covey_msg_t *msg, struct escape_view *view, bool *bag)
+static int draw_unpack(covey_msg_t *msg, struct escape_view *view, bool *bag)
 {
     double place[3];
     int32_t size[3], shared = 0;
@@ -63,10 +63,10 @@ static size_t pixels(const struct draw *draw, int rows)
     return (size_t)rows * (size_t)draw->view.width;
 }
 
-static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
+static int draw_prepare(void *state, struct worker *worker, covey_msg_t *msg)
 {
     struct draw *draw = state;
-    int error = unpack(msg, &draw->view, &draw->bag);
+    int error = draw_unpack(msg, &draw->view, &draw->bag);
     draw->worker = worker;
     if (error >= 0 && draw->bag && !worker->sequential)
         error = agenda_attach(worker);
@@ -169,7 +169,7 @@ static int draw_item(void *context, const struct covey_bag_item *item, const voi
     return 0;
 }
 
-static int run(void *state, struct worker *worker)
+static int draw_run(void *state, struct worker *worker)
 {
     struct draw *draw = state;
     if (draw->bag)
@@ -192,7 +192,7 @@ static int run(void *state, struct worker *worker)
 
 /* ---- Alone ------------------------------------------------------------------------------- */
 
-static int run_alone(void *state, struct worker *worker)
+static int draw_run_alone(void *state, struct worker *worker)
 {
     struct draw *draw = state;
     for (int32_t row = 0; row < draw->view.height; row++) {
@@ -203,14 +203,14 @@ static int run_alone(void *state, struct worker *worker)
     return 0;
 }
 
-static int send_result(void *state, struct worker *worker)
+static int draw_send_result(void *state, struct worker *worker)
 {
     struct draw *draw = state;
     return covey_send_array(worker->vm, worker->parent, CREW_RESULT, COVEY_UINT16, draw->whole,
                             draw->whole != NULL ? pixels(draw, draw->view.height) : 0);
 }
 
-static void finish(void *state)
+static void draw_finish(void *state)
 {
     struct draw *draw = state;
     for (int i = 0; i < SENDS; i++)
@@ -221,11 +221,11 @@ static void finish(void *state)
 
 int draw_worker(void)
 {
-    static const struct worker_program program = {.prepare = prepare,
-                                                  .run = run,
-                                                  .run_alone = run_alone,
-                                                  .send_result = send_result,
-                                                  .finish = finish};
+    static const struct worker_program program = {.prepare = draw_prepare,
+                                                  .run = draw_run,
+                                                  .run_alone = draw_run_alone,
+                                                  .send_result = draw_send_result,
+                                                  .finish = draw_finish};
     struct draw state = {0};
     return worker_run(&program, &state);
 }

@@ -27,7 +27,7 @@ static double iterations_of_rows(void)
     return iterations;
 }
 
-static void draw(void *context)
+static void kernel_draw(void *context)
 {
     *(double *)context = iterations_of_rows();
 }
@@ -37,6 +37,6 @@ int escape_kernel(void)
     struct kernel kernel;
     double drawn = 0;
     kernel_begin(&kernel);
-    kernel_time("mandel", 0, iterations_of_rows(), NULL, draw, &drawn);
+    kernel_time("mandel", 0, iterations_of_rows(), NULL, kernel_draw, &drawn);
     return kernel_end(&kernel);
 }

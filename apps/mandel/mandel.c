@@ -91,7 +91,7 @@ static int take_size(const char *text, struct escape_view *view)
     return result < 0 ? -1 : app_parse_int("--size", by + 1, 1, ESCAPE_SIZE_MAX, &view->height);
 }
 
-static int take_own(void *program, int key, const char *argument)
+static int mandel_take_own(void *program, int key, const char *argument)
 {
     struct mandel_options *options = program;
     struct escape_view *view = &options->view;
@@ -114,7 +114,7 @@ static int take_own(void *program, int key, const char *argument)
     }
 }
 
-static int parse(int argc, char **argv, struct mandel_options *options)
+static int mandel_parse(int argc, char **argv, struct mandel_options *options)
 {
     static const struct option longs[] = {APP_LONG_OPTIONS,
                                           {"centre", required_argument, NULL, 'C'},
@@ -126,7 +126,7 @@ static int parse(int argc, char **argv, struct mandel_options *options)
                                           {"bag", no_argument, NULL, OPTION_BAG},
                                           {NULL, 0, NULL, 0}};
     *options = (struct mandel_options){.view = {-0.65, 0, 1, 1024, 768, 8000}};
-    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "C:z:S:m:", longs, take_own};
+    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "C:z:S:m:", longs, mandel_take_own};
     return app_options_parse(&options->common, argc, argv, &syntax, options);
 }
 
@@ -228,19 +228,19 @@ static int conduct_bag(struct crew *crew, struct mandel *mandel)
 }
 
 /* The bag is there before the workers look for it. */
-static int feed(struct crew *crew, void *context)
+static int mandel_feed(struct crew *crew, void *context)
 {
     struct mandel *mandel = context;
     return crew->sequential ? 0 : agenda_create(crew, &mandel->bag);
 }
 
-static void end(void *context)
+static void mandel_end(void *context)
 {
     struct mandel *mandel = context;
     covey_bag_free(&mandel->bag);
 }
 
-static int conduct(struct crew *crew, void *context)
+static int mandel_conduct(struct crew *crew, void *context)
 {
     struct mandel *mandel = context;
     int height = mandel->options->view.height;
@@ -267,7 +267,7 @@ static int conduct(struct crew *crew, void *context)
 }
 
 /* The workers' strips are all here already; only the sequential picture has to be fetched. */
-static int collect(struct crew *crew, void *context)
+static int mandel_collect(struct crew *crew, void *context)
 {
     struct mandel *mandel = context;
     if (!crew->sequential)
@@ -292,7 +292,7 @@ static int write_file(const struct mandel *mandel)
     return -1;
 }
 
-static int report(void *context, const struct coordinator_result *result)
+static int mandel_report(void *context, const struct coordinator_result *result)
 {
     const struct mandel *mandel = context;
     const struct mandel_options *options = mandel->options;
@@ -319,7 +319,7 @@ static int report(void *context, const struct coordinator_result *result)
     return status;
 }
 
-static void describe(void *context, struct covey_problem *problem)
+static void mandel_describe(void *context, struct covey_problem *problem)
 {
     const struct mandel *mandel = context;
     const struct escape_view *view = &mandel->options->view;
@@ -334,7 +334,7 @@ static void describe(void *context, struct covey_problem *problem)
     problem->form = mandel->options->bag ? COVEY_FORM_BAG : COVEY_FORM_USUAL;
 }
 
-static int coordinate(const void *program_options)
+static int mandel_coordinate(const void *program_options)
 {
     const struct mandel_options *options = program_options;
     struct mandel mandel = {.options = options};
@@ -346,14 +346,15 @@ static int coordinate(const void *program_options)
                                                 .title = "drawing",
                                                 .pack_job = draw_pack,
                                                 .job = &job,
-                                                .feed = options->bag ? feed : NULL,
-                                                .conduct = conduct,
+                                                .feed = options->bag ? mandel_feed : NULL,
+                                                .conduct = mandel_conduct,
                                                 .tolerant = options->bag,
-                                                .end = end,
-                                                .collect = options->common.check ? collect : NULL,
+                                                .end = mandel_end,
+                                                .collect =
+                                                    options->common.check ? mandel_collect : NULL,
                                                 .compares = options->common.check,
-                                                .describe = describe,
-                                                .report = report};
+                                                .describe = mandel_describe,
+                                                .report = mandel_report};
     int status = EXIT_FAILURE;
     if (mandel.counts != NULL && mandel.sequential != NULL)
         status = coordinator_main(&options->common, &program);
@@ -366,8 +367,8 @@ static int coordinate(const void *program_options)
 
 int main(int argc, char **argv)
 {
-    static const struct app_roles roles = {escape_kernel, draw_worker, coordinate};
+    static const struct app_roles roles = {escape_kernel, draw_worker, mandel_coordinate};
     struct mandel_options options;
-    int parsed = parse(argc, argv, &options);
+    int parsed = mandel_parse(argc, argv, &options);
     return app_run(parsed, &options.common, &roles, &options);
 }

@@ -66,7 +66,8 @@ static int write_png(png_structp png, png_infop info, const struct canvas *canva
     return 0;
 }
 
-static int draw(const struct canvas *canvas, const struct escape_view *view, const uint16_t *counts)
+static int picture_draw(const struct canvas *canvas, const struct escape_view *view,
+                        const uint16_t *counts)
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_png_error, NULL);
     png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
@@ -87,7 +88,7 @@ int picture_write(FILE *stream, const struct escape_view *view, const uint16_t *
         canvas.palette[count] = picture_colour(count, view->iterations);
     int result = -1;
     if (canvas.palette != NULL && canvas.row != NULL)
-        result = draw(&canvas, view, counts);
+        result = picture_draw(&canvas, view, counts);
     else
         warnx("out of memory for the picture");
     free(canvas.palette);

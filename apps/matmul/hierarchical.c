@@ -44,12 +44,12 @@ static covey_tid_t tid_at(const struct place *t, int group_row, int row, int gro
     return t->worker->tids[whole_row * t->job->q + whole_column];
 }
 
-static size_t side(const struct place *t, int group, int index)
+static size_t block_side(const struct place *t, int group, int index)
 {
     return (size_t)block_size(t->job->n, t->job->q, group * t->r + index);
 }
 
-static int send(struct place *t, covey_tid_t to, int tag, const double *block, size_t count)
+static int block_send(struct place *t, covey_tid_t to, int tag, const double *block, size_t count)
 {
     int error = covey_isend_array(t->worker->vm, to, tag, COVEY_DOUBLE, block, count,
                                   &t->sends[t->sending]);
@@ -68,7 +68,7 @@ static int drain(struct place *t, int error)
 }
 
 /* Posted while the task still does something else, so that the block goes to its place as it comes;
- * take() waits for it. */
+ * block_take() waits for it. */
 static int expect(const struct place *t, covey_tid_t from, int tag, double *block, size_t count,
                   covey_req_t **req)
 {
@@ -77,7 +77,7 @@ static int expect(const struct place *t, covey_tid_t from, int tag, double *bloc
     return covey_irecv_array(t->worker->vm, from, tag, COVEY_DOUBLE, block, count, req);
 }
 
-static int take(covey_req_t **req, size_t count)
+static int block_take(covey_req_t **req, size_t count)
 {
     size_t got = 0;
     int error = covey_wait(*req, COVEY_FOREVER);
@@ -99,7 +99,7 @@ static int expect_outer_a(struct place *t, int from)
 {
     if (from == t->group_column)
         return 0;
-    size_t count = side(t, t->group_row, t->row) * side(t, from, t->column);
+    size_t count = block_side(t, t->group_row, t->row) * block_side(t, from, t->column);
     return expect(t, tid_at(t, t->group_row, t->row, from, t->column), TAG_OUTER_A, t->outer_a,
                   count, &t->a_in);
 }
@@ -107,24 +107,24 @@ static int expect_outer_a(struct place *t, int from)
 /* Pipe: the groups of column `from` pass their blocks of A along the rows of groups. */
 static int pipe_outer(struct place *t, int from, const double *own, const double **a)
 {
-    size_t count = side(t, t->group_row, t->row) * side(t, from, t->column);
+    size_t count = block_side(t, t->group_row, t->row) * block_side(t, from, t->column);
     int error = expect_outer_a(t, from);
     *a = from == t->group_column ? own : t->outer_a;
     if (error < 0)
         return error;
     if (from != t->group_column)
-        return take(&t->a_in, count);
+        return block_take(&t->a_in, count);
     for (int to = 0; to < t->p && error == 0; to++)
         if (to != from)
-            error =
-                send(t, tid_at(t, t->group_row, t->row, to, t->column), TAG_OUTER_A, own, count);
+            error = block_send(t, tid_at(t, t->group_row, t->row, to, t->column), TAG_OUTER_A, own,
+                               count);
     return drain(t, error);
 }
 
 /* The same within the group. */
 static int pipe_inner(struct place *t, int group, int from, const double *own, const double **a)
 {
-    size_t count = side(t, t->group_row, t->row) * side(t, group, from);
+    size_t count = block_side(t, t->group_row, t->row) * block_side(t, group, from);
     int error = 0;
     *a = from == t->column ? own : t->inner_a;
     if (from != t->column)
@@ -132,8 +132,8 @@ static int pipe_inner(struct place *t, int group, int from, const double *own, c
                        t->inner_a, count);
     for (int to = 0; to < t->r && error == 0; to++)
         if (to != from)
-            error = send(t, tid_at(t, t->group_row, t->row, t->group_column, to), TAG_INNER_A, own,
-                         count);
+            error = block_send(t, tid_at(t, t->group_row, t->row, t->group_column, to), TAG_INNER_A,
+                               own, count);
     return drain(t, error);
 }
 
@@ -146,7 +146,7 @@ struct roll {
 
 static int expect_roll(struct place *t, const struct roll *roll)
 {
-    size_t columns = side(t, t->group_column, t->column);
+    size_t columns = block_side(t, t->group_column, t->column);
     if (roll->to == covey_mytid(t->worker->vm))
         return 0;
     return expect(t, roll->from, roll->tag, t->next_b, roll->next_rows * columns, &t->b_in);
@@ -154,14 +154,14 @@ static int expect_roll(struct place *t, const struct roll *roll)
 
 static int roll(struct place *t, const struct roll *roll)
 {
-    size_t columns = side(t, t->group_column, t->column);
+    size_t columns = block_side(t, t->group_column, t->column);
     if (roll->to == covey_mytid(t->worker->vm))
         return 0;
     int error = expect_roll(t, roll);
     if (error == 0)
-        error = send(t, roll->to, roll->tag, t->b, roll->rows * columns);
+        error = block_send(t, roll->to, roll->tag, t->b, roll->rows * columns);
     if (error == 0)
-        error = take(&t->b_in, roll->next_rows * columns);
+        error = block_take(&t->b_in, roll->next_rows * columns);
     error = drain(t, error);
     double *b = t->b;
     t->b = t->next_b;
@@ -172,8 +172,8 @@ static int roll(struct place *t, const struct roll *roll)
 /* The product of a block of a group of A, that of group column `group`, and one of B. */
 static int multiply_groups(struct place *t, int group, const double *own, double *c)
 {
-    blasint rows = (blasint)side(t, t->group_row, t->row);
-    blasint columns = (blasint)side(t, t->group_column, t->column);
+    blasint rows = (blasint)block_side(t, t->group_row, t->row);
+    blasint columns = (blasint)block_side(t, t->group_column, t->column);
     int error = 0;
     for (int k = 0; k < t->r && error == 0; k++) {
         int from = (t->row + k) % t->r;
@@ -181,8 +181,8 @@ static int multiply_groups(struct place *t, int group, const double *own, double
             .tag = TAG_INNER_B,
             .to = tid_at(t, t->group_row, t->row - 1, t->group_column, t->column),
             .from = tid_at(t, t->group_row, t->row + 1, t->group_column, t->column),
-            .rows = side(t, group, from),
-            .next_rows = side(t, group, (from + 1) % t->r),
+            .rows = block_side(t, group, from),
+            .next_rows = block_side(t, group, (from + 1) % t->r),
         };
         const double *a;
         error = pipe_inner(t, group, from, own, &a);
@@ -208,8 +208,8 @@ static int step(struct place *t, int k, const double *own, double *c)
         .tag = TAG_OUTER_B,
         .to = tid_at(t, t->group_row - 1, t->row, t->group_column, t->column),
         .from = tid_at(t, t->group_row + 1, t->row, t->group_column, t->column),
-        .rows = side(t, group, t->row),
-        .next_rows = side(t, (group + 1) % t->p, t->row),
+        .rows = block_side(t, group, t->row),
+        .next_rows = block_side(t, (group + 1) % t->p, t->row),
     };
     const double *a;
     int error = pipe_outer(t, group, own, &a);
@@ -240,7 +240,8 @@ int hierarchical_run(struct worker *worker, const struct multiply_job *job, cons
     int error = COVEY_ENOMEM;
     if (t.outer_a != NULL && t.inner_a != NULL && t.b != NULL && t.next_b != NULL) {
         memcpy(t.b, b,
-               side(&t, t.group_row, t.row) * side(&t, t.group_column, t.column) * sizeof *b);
+               block_side(&t, t.group_row, t.row) * block_side(&t, t.group_column, t.column) *
+                   sizeof *b);
         error = 0;
     }
     for (int k = 0; k < t.p && error == 0; k++) {

@@ -20,7 +20,7 @@ struct product {
     double *a, *b, *c;
 };
 
-static void multiply(void *context)
+static void kernel_multiply(void *context)
 {
     const struct product *p = context;
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, p->side, p->side, p->inner, 1.0, p->a,
@@ -45,7 +45,7 @@ static int time_block(int side)
     p.c = calloc((size_t)side * (size_t)side, sizeof *p.c);
     int made = p.a != NULL && p.b != NULL && p.c != NULL ? 0 : -1;
     if (made == 0)
-        kernel_time("matmul", side, (double)side * side * p.inner, NULL, multiply, &p);
+        kernel_time("matmul", side, (double)side * side * p.inner, NULL, kernel_multiply, &p);
     free(p.a);
     free(p.b);
     free(p.c);

@@ -87,7 +87,7 @@ static const char help[] =
     "  -o, --output FILE     write the product: N x N doubles by rows, in this host's byte "
     "order\n" APP_OPTIONS_HELP;
 
-static int take_own(void *program, int key, const char *argument)
+static int matmul_take_own(void *program, int key, const char *argument)
 {
     struct matmul_options *options = program;
     switch (key) {
@@ -160,7 +160,7 @@ static int settle_grid(struct matmul_options *options)
     return 0;
 }
 
-static int parse(int argc, char **argv, struct matmul_options *options)
+static int matmul_parse(int argc, char **argv, struct matmul_options *options)
 {
     static const struct option longs[] = {APP_LONG_OPTIONS,
                                           {"size", required_argument, NULL, 'N'},
@@ -172,7 +172,7 @@ static int parse(int argc, char **argv, struct matmul_options *options)
                                           {"phases", no_argument, NULL, OPTION_PHASES},
                                           {NULL, 0, NULL, 0}};
     *options = (struct matmul_options){.n = N_DEFAULT};
-    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "N:q:", longs, take_own};
+    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "N:q:", longs, matmul_take_own};
     bool good = app_options_parse(&options->common, argc, argv, &syntax, options) == 0 &&
                 settle_grid(options) == 0;
     return good ? settle_strategy(options) : -1;
@@ -245,7 +245,7 @@ static int prepare_collection(struct matmul *matmul)
     return common->output != NULL ? outfile_open(&matmul->file, common->output) : 0;
 }
 
-static int collect(struct crew *crew, void *context)
+static int matmul_collect(struct crew *crew, void *context)
 {
     struct matmul *matmul = context;
     if (crew->sequential) {
@@ -270,7 +270,7 @@ static int collect(struct crew *crew, void *context)
 
 /* ---- The coordinator --------------------------------------------------------------------- */
 
-static int report(void *context, const struct coordinator_result *result)
+static int matmul_report(void *context, const struct coordinator_result *result)
 {
     const struct matmul *matmul = context;
     const struct matmul_options *options = matmul->options;
@@ -307,31 +307,31 @@ static int count_tasks(void *context, int hosts)
     return matmul->job.q * matmul->job.q;
 }
 
-static int feed(struct crew *crew, void *context)
+static int matmul_feed(struct crew *crew, void *context)
 {
     struct matmul *matmul = context;
     return crew->sequential ? 0 : subblocks_prepare(&matmul->subblocks, &matmul->job, crew);
 }
 
-static int conduct(struct crew *crew, void *context)
+static int matmul_conduct(struct crew *crew, void *context)
 {
     struct matmul *matmul = context;
     return subblocks_multiply(&matmul->subblocks, crew);
 }
 
-static void end(void *context)
+static void matmul_end(void *context)
 {
     struct matmul *matmul = context;
     subblocks_end(&matmul->subblocks);
 }
 
-static void place(void *context, int hosts, int *host_of)
+static void matmul_place(void *context, int hosts, int *host_of)
 {
     const struct matmul *matmul = context;
     grid_place(matmul->job.q, hosts, host_of);
 }
 
-static void describe(void *context, struct covey_problem *problem)
+static void matmul_describe(void *context, struct covey_problem *problem)
 {
     const struct matmul *matmul = context;
     const struct matmul_options *options = matmul->options;
@@ -345,7 +345,7 @@ static void describe(void *context, struct covey_problem *problem)
     problem->grid = options->bag ? matmul->job.q : 0;
 }
 
-static int coordinate(const void *program_options)
+static int matmul_coordinate(const void *program_options)
 {
     const struct matmul_options *options = program_options;
     struct matmul matmul = {.options = options,
@@ -360,18 +360,18 @@ static int coordinate(const void *program_options)
     const struct coordinator_program program = {.context = &matmul,
                                                 .title = "multiplying",
                                                 .tasks = options->bag ? NULL : count_tasks,
-                                                .place = options->bag ? NULL : place,
-                                                .feed = options->bag ? feed : NULL,
-                                                .conduct = options->bag ? conduct : NULL,
+                                                .place = options->bag ? NULL : matmul_place,
+                                                .feed = options->bag ? matmul_feed : NULL,
+                                                .conduct = options->bag ? matmul_conduct : NULL,
                                                 .tolerant = options->bag,
-                                                .end = end,
+                                                .end = matmul_end,
                                                 .pack_job = multiply_pack,
                                                 .job = &matmul.job,
-                                                .collect = wanted ? collect : NULL,
+                                                .collect = wanted ? matmul_collect : NULL,
                                                 .compares =
                                                     options->common.check && !options->freivalds,
-                                                .describe = describe,
-                                                .report = report};
+                                                .describe = matmul_describe,
+                                                .report = matmul_report};
     int status = coordinator_main(&options->common, &program);
     outfile_discard(&matmul.file);
     freivalds_free(&matmul.freivalds);
@@ -383,8 +383,8 @@ static int coordinate(const void *program_options)
 
 int main(int argc, char **argv)
 {
-    static const struct app_roles roles = {product_kernel, multiply_worker, coordinate};
+    static const struct app_roles roles = {product_kernel, multiply_worker, matmul_coordinate};
     struct matmul_options options;
-    int parsed = parse(argc, argv, &options);
+    int parsed = matmul_parse(argc, argv, &options);
     return app_run(parsed, &options.common, &roles, &options);
 }

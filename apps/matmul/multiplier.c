@@ -157,7 +157,7 @@ static int fetched(struct multiplier *m, const struct product *p, struct operand
     return error < 0 ? error : block_await(of_b, b.rows * b.columns);
 }
 
-static int multiply(void *state, int place, covey_req_t **sending)
+static int item_multiply(void *state, int place, covey_req_t **sending)
 {
     struct multiplier *m = state;
     struct product *p = &m->products[place];
@@ -243,7 +243,7 @@ int multiplier_run(struct multiplier *m)
                                                  .taken_over = SUBBLOCK_ADDED,
                                                  .waiting = "waiting for a product to be added",
                                                  .begin = item_begin,
-                                                 .work = multiply};
+                                                 .work = item_multiply};
     int error = ahead_run(&program, m->worker, m);
     for (int i = 0; m->blocks != NULL && i < m->block_count; i++) { /* these are for nobody */
         covey_req_free(&m->blocks[i].coming);

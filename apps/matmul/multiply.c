@@ -51,7 +51,7 @@ int multiply_pack(covey_msg_t *msg, const void *context)
     return error < 0 ? error : covey_pack_int32(msg, &job->groups, 1, 1);
 }
 
-static int unpack(covey_msg_t *msg, struct multiply_job *job)
+static int multiply_unpack(covey_msg_t *msg, struct multiply_job *job)
 {
     int error = covey_unpack_int64(msg, &job->n, 1, 1);
     if (error >= 0)
@@ -179,10 +179,10 @@ static void touch(double *block, int64_t elements)
         ((volatile double *)block)[i] = 0;
 }
 
-static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
+static int multiply_prepare(void *state, struct worker *worker, covey_msg_t *msg)
 {
     struct multiply *m = state;
-    int error = unpack(msg, &m->job);
+    int error = multiply_unpack(msg, &m->job);
     if (error < 0)
         return error;
     openblas_set_num_threads(1);
@@ -227,7 +227,7 @@ static int await_panels(struct multiply *m, const struct worker *worker, int now
     }
 }
 
-static int run(void *state, struct worker *worker)
+static int multiply_run(void *state, struct worker *worker)
 {
     struct multiply *m = state;
     if (m->job.bag)
@@ -250,7 +250,7 @@ static int run(void *state, struct worker *worker)
     return error < 0 ? error : stream_drain(&m->b);
 }
 
-static int run_alone(void *state, struct worker *worker)
+static int multiply_run_alone(void *state, struct worker *worker)
 {
     struct multiply *m = state;
     double begin = worker_compute_begin();
@@ -259,14 +259,14 @@ static int run_alone(void *state, struct worker *worker)
     return 0;
 }
 
-static int send_result(void *state, struct worker *worker)
+static int multiply_send_result(void *state, struct worker *worker)
 {
     struct multiply *m = state;
     return covey_send_array(worker->vm, worker->parent, CREW_RESULT, COVEY_DOUBLE, m->c,
                             (size_t)(m->rows * m->columns));
 }
 
-static void finish(void *state)
+static void multiply_finish(void *state)
 {
     struct multiply *m = state;
     stream_free(&m->a);
@@ -279,11 +279,11 @@ static void finish(void *state)
 
 int multiply_worker(void)
 {
-    static const struct worker_program program = {.prepare = prepare,
-                                                  .run = run,
-                                                  .run_alone = run_alone,
-                                                  .send_result = send_result,
-                                                  .finish = finish};
+    static const struct worker_program program = {.prepare = multiply_prepare,
+                                                  .run = multiply_run,
+                                                  .run_alone = multiply_run_alone,
+                                                  .send_result = multiply_send_result,
+                                                  .finish = multiply_finish};
     struct multiply state = {0};
     return worker_run(&program, &state);
 }

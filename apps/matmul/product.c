@@ -17,7 +17,7 @@ static uint64_t *vector(int64_t n)
 }
 
 /* to = M from. */
-static void multiply(const struct matrix *matrix, const uint64_t *from, uint64_t *to)
+static void vector_multiply(const struct matrix *matrix, const uint64_t *from, uint64_t *to)
 {
     for (int64_t i = 0; i < matrix->n; i++) {
         uint64_t sum = 0;
@@ -38,8 +38,8 @@ int freivalds_init(struct freivalds *check, uint64_t seed, int64_t n)
     }
     for (int64_t i = 0; i < n; i++)
         check->r[i] = random_at(~seed ^ VECTOR_SEED_MASK, (uint64_t)i) >> (64 - VECTOR_BITS);
-    multiply(&(struct matrix){seed, n, MATRIX_B}, check->r, product);
-    multiply(&(struct matrix){seed, n, MATRIX_A}, product, check->expected);
+    vector_multiply(&(struct matrix){seed, n, MATRIX_B}, check->r, product);
+    vector_multiply(&(struct matrix){seed, n, MATRIX_A}, product, check->expected);
     free(product);
     return 0;
 }

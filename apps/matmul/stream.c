@@ -40,7 +40,7 @@ void stream_inner(const struct stream_place *place, int t, int64_t *first, int64
     *size = block_size(block_elements, place->panels, panel);
 }
 
-static int plan(const struct stream_place *place, struct stream *stream)
+static int parcels_plan(const struct stream_place *place, struct stream *stream)
 {
     *stream = (struct stream){.length = place->q * place->panels, .window = place->window};
     stream->parcels = calloc((size_t)stream->length, sizeof *stream->parcels);
@@ -63,7 +63,7 @@ static void route_a(const struct stream_place *place, int root, struct parcel *p
 
 int stream_plan_a(const struct stream_place *place, struct stream *stream)
 {
-    if (plan(place, stream) < 0)
+    if (parcels_plan(place, stream) < 0)
         return COVEY_ENOMEM;
     stream->depth = place->window;
     stream->tag = TAG_A;
@@ -81,7 +81,7 @@ int stream_plan_a(const struct stream_place *place, struct stream *stream)
 
 int stream_plan_b(const struct stream_place *place, struct stream *stream)
 {
-    if (plan(place, stream) < 0)
+    if (parcels_plan(place, stream) < 0)
         return COVEY_ENOMEM;
     int q = place->q;
     stream->depth = place->panels + place->window;
@@ -104,7 +104,7 @@ int stream_plan_b(const struct stream_place *place, struct stream *stream)
 
 /* ---- Buffers ----------------------------------------------------------------------------- */
 
-static size_t elements(const struct parcel *parcel)
+static size_t parcel_elements(const struct parcel *parcel)
 {
     return parcel->rows * parcel->columns;
 }
@@ -113,8 +113,8 @@ int stream_allocate(struct stream *stream, double *own)
 {
     size_t most = 0;
     for (int t = 0; t < stream->length; t++)
-        if (elements(&stream->parcels[t]) > most)
-            most = elements(&stream->parcels[t]);
+        if (parcel_elements(&stream->parcels[t]) > most)
+            most = parcel_elements(&stream->parcels[t]);
     stream->slot_elements = most;
     stream->ring = calloc((size_t)stream->depth, (stream->slot_elements + 1) * sizeof(double));
     if (stream->ring == NULL)
@@ -127,7 +127,7 @@ int stream_allocate(struct stream *stream, double *own)
                            : stream->ring + (size_t)(t % stream->depth) * stream->slot_elements;
         parcel->posted = parcel->arrived = in_place;
         if (in_place && own != NULL)
-            own += elements(parcel);
+            own += parcel_elements(parcel);
     }
     return 0;
 }
@@ -149,7 +149,7 @@ static int is_free(struct stream *stream, int t, int now)
     return result;
 }
 
-static int post(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int now)
+static int stream_post(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int now)
 {
     while (stream->next_post < stream->length) {
         int t = stream->next_post;
@@ -159,7 +159,7 @@ static int post(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int
             if (result <= 0)
                 return result;
             result = covey_irecv_array(vm, tids[parcel->source], stream->tag + t, COVEY_DOUBLE,
-                                       parcel->data, elements(parcel), &parcel->in);
+                                       parcel->data, parcel_elements(parcel), &parcel->in);
             if (result < 0)
                 return result;
             parcel->posted = true;
@@ -181,10 +181,10 @@ static int check_arrival(struct parcel *parcel)
     covey_req_result(parcel->in, NULL, NULL, &count);
     covey_req_free(&parcel->in);
     parcel->arrived = true;
-    return count == elements(parcel) ? 1 : COVEY_EPROTO;
+    return count == parcel_elements(parcel) ? 1 : COVEY_EPROTO;
 }
 
-static int pass(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int now)
+static int stream_pass(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int now)
 {
     while (stream->next_pass < stream->length && stream->next_pass < now + stream->window) {
         struct parcel *parcel = &stream->parcels[stream->next_pass];
@@ -194,7 +194,7 @@ static int pass(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int
         if (parcel->target >= 0)
             result = covey_isend_array(vm, tids[parcel->target],
                                        stream->tag + stream->next_pass + stream->hop, COVEY_DOUBLE,
-                                       parcel->data, elements(parcel), &parcel->out);
+                                       parcel->data, parcel_elements(parcel), &parcel->out);
         if (result < 0)
             return result;
         parcel->passed = true;
@@ -205,8 +205,8 @@ static int pass(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int
 
 int stream_pump(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int now)
 {
-    int error = post(stream, vm, tids, now);
-    return error < 0 ? error : pass(stream, vm, tids, now);
+    int error = stream_post(stream, vm, tids, now);
+    return error < 0 ? error : stream_pass(stream, vm, tids, now);
 }
 
 bool stream_ready(const struct stream *stream, int now)

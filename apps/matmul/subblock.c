@@ -47,7 +47,7 @@ int64_t subblock_number(const struct multiply_job *job, const struct subblock_it
     return sane ? ((int64_t)item->row * q + item->column) * parts(job) + item->inner : -1;
 }
 
-static int64_t elements(const struct matrix_part *part)
+static int64_t part_elements(const struct matrix_part *part)
 {
     return part->rows * part->columns;
 }
@@ -60,7 +60,7 @@ static double **blocks_make(const struct multiply_job *job)
     double **blocks = calloc((size_t)count, sizeof *blocks);
     for (int i = 0; blocks != NULL && i < count; i++) {
         const struct matrix_part part = subblock_part(job, i / job->q, i % job->q);
-        blocks[i] = calloc((size_t)elements(&part), sizeof **blocks);
+        blocks[i] = calloc((size_t)part_elements(&part), sizeof **blocks);
         if (blocks[i] == NULL) {
             while (i-- > 0)
                 free(blocks[i]);
@@ -116,7 +116,8 @@ void subblocks_free(struct subblocks *s)
 
 /* ---- what the tasks ask for and send ---- */
 
-static int on_ask(struct subblocks *s, struct crew *crew, covey_msg_t *msg, covey_tid_t task)
+static int on_subblock_ask(struct subblocks *s, struct crew *crew, covey_msg_t *msg,
+                           covey_tid_t task)
 {
     int32_t number = -1, q = s->job.q;
     int error = covey_unpack_int32(msg, &number, 1, 1);
@@ -129,7 +130,7 @@ static int on_ask(struct subblocks *s, struct crew *crew, covey_msg_t *msg, cove
     covey_msg_t *answer = covey_msg_new();
     error = answer == NULL
                 ? COVEY_ENOMEM
-                : covey_pack_inplace(answer, COVEY_DOUBLE, block, (size_t)elements(&part));
+                : covey_pack_inplace(answer, COVEY_DOUBLE, block, (size_t)part_elements(&part));
     if (error < 0) {
         covey_msg_free(answer);
         return crew_error("cannot make a message of a block", error);
@@ -138,14 +139,14 @@ static int on_ask(struct subblocks *s, struct crew *crew, covey_msg_t *msg, cove
     return error < 0 ? crew_error("cannot send a block", error) : 0;
 }
 
-static int add(struct subblocks *s, const struct subblock_item *item, covey_msg_t *msg)
+static int subblocks_add(struct subblocks *s, const struct subblock_item *item, covey_msg_t *msg)
 {
     const struct matrix_part part = subblock_part(&s->job, item->row, item->column);
     double *sum = s->c[item->row * s->job.q + item->column];
-    int error = covey_unpack_double(msg, s->product, (size_t)elements(&part), 1);
+    int error = covey_unpack_double(msg, s->product, (size_t)part_elements(&part), 1);
     if (error < 0)
         return error;
-    for (int64_t i = 0; i < elements(&part); i++)
+    for (int64_t i = 0; i < part_elements(&part); i++)
         sum[i] += s->product[i];
     s->done++;
     return 0;
@@ -158,7 +159,7 @@ static int on_product(struct subblocks *s, struct crew *crew, covey_msg_t *msg, 
     int64_t index = error < 0 ? -1 : subblock_number(&s->job, &item);
     if (index >= 0 && !s->added[index]) {
         s->added[index] = true;
-        error = add(s, &item, msg);
+        error = subblocks_add(s, &item, msg);
     }
     if (index < 0 || error < 0) {
         warnx("a task sent a product that nobody asked for");
@@ -170,13 +171,14 @@ static int on_product(struct subblocks *s, struct crew *crew, covey_msg_t *msg, 
     return error < 0 ? crew_error("cannot answer a task", error) : 0;
 }
 
-static int serve(struct crew *crew, covey_msg_t *msg, const struct covey_info *info, bool *taken)
+static int subblocks_serve(struct crew *crew, covey_msg_t *msg, const struct covey_info *info,
+                           bool *taken)
 {
     struct subblocks *s = crew->server;
     *taken = info->tag == SUBBLOCK_ASK || info->tag == SUBBLOCK_PRODUCT;
     if (!*taken)
         return 0;
-    return info->tag == SUBBLOCK_ASK ? on_ask(s, crew, msg, info->source)
+    return info->tag == SUBBLOCK_ASK ? on_subblock_ask(s, crew, msg, info->source)
                                      : on_product(s, crew, msg, info->source);
 }
 
@@ -193,7 +195,7 @@ int subblocks_prepare(struct subblocks *s, const struct multiply_job *job, struc
         warnx("out of memory for the matrices");
         return -1;
     }
-    crew->serve = serve;
+    crew->serve = subblocks_serve;
     crew->server = s;
     return agenda_create(crew, &s->bag);
 }

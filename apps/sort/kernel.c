@@ -17,7 +17,7 @@ struct lists {
     int64_t *made, *keys, *scratch;
 };
 
-static void copy(void *context)
+static void copy_keys(void *context)
 {
     struct lists *lists = context;
     memcpy(lists->keys, lists->made, KEYS * sizeof *lists->keys);
@@ -32,7 +32,7 @@ static void sort(void *context)
 static void copy_runs(void *context)
 {
     struct lists *lists = context;
-    copy(lists);
+    copy_keys(lists);
     keys_sort(lists->keys, KEYS / 2);
     keys_sort(lists->keys + KEYS / 2, KEYS / 2);
 }
@@ -53,7 +53,7 @@ int keys_kernel(void)
         struct kernel kernel;
         keys_make(1, lists.made, KEYS);
         kernel_begin(&kernel);
-        kernel_time("sort", 0, (double)KEYS * log2((double)KEYS), copy, sort, &lists);
+        kernel_time("sort", 0, (double)KEYS * log2((double)KEYS), copy_keys, sort, &lists);
         kernel_time("merge", 0, (double)KEYS, copy_runs, merge, &lists);
         status = kernel_end(&kernel);
     } else

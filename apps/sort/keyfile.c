@@ -18,7 +18,7 @@ struct growing {
     size_t capacity;
 };
 
-static int append(struct growing *list, int64_t key)
+static int growing_append(struct growing *list, int64_t key)
 {
     if (list->n == list->capacity) {
         size_t capacity = list->capacity == 0 ? 4096 : 2 * list->capacity;
@@ -59,7 +59,7 @@ static int read_text(FILE *stream, const char *path, struct growing *list)
             warnx("'%s': key %zu, '%s', is not an integer of 64 bits", path, list->n + 1, word);
             return -1;
         }
-        if (append(list, key) < 0) {
+        if (growing_append(list, key) < 0) {
             warnx("'%s' has more keys than memory holds", path);
             return -1;
         }
@@ -72,7 +72,7 @@ static int read_binary(FILE *stream, const char *path, struct growing *list)
     int64_t key;
     size_t bytes;
     while ((bytes = fread(&key, 1, sizeof key, stream)) == sizeof key) {
-        if (append(list, key) < 0) {
+        if (growing_append(list, key) < 0) {
             warnx("'%s' has more keys than memory holds", path);
             return -1;
         }

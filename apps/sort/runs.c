@@ -25,7 +25,7 @@ static size_t part_first(const struct runs *runs, int part)
 }
 
 /* Where a range begins in a part; behind the last one, where the part ends. */
-static size_t cut(const struct runs *runs, int range, int part)
+static size_t range_cut(const struct runs *runs, int range, int part)
 {
     return runs->cuts[(size_t)range * (size_t)runs->parts + (size_t)part];
 }
@@ -40,8 +40,8 @@ static size_t item_keys(const struct runs *runs, int number, int64_t **place)
     int range = number - runs->parts;
     size_t before = 0, size = 0;
     for (int i = 0; i < runs->parts; i++) {
-        before += cut(runs, range, i) - part_first(runs, i);
-        size += cut(runs, range + 1, i) - cut(runs, range, i);
+        before += range_cut(runs, range, i) - part_first(runs, i);
+        size += range_cut(runs, range + 1, i) - range_cut(runs, range, i);
     }
     *place = runs->sorted + before;
     return size;
@@ -111,7 +111,8 @@ static int put_ranges(struct runs *runs, struct crew *crew)
 /* ---- what the tasks ask for and send ---- */
 
 /* Sends the message, which may be NULL. */
-static int answer(struct runs *runs, struct crew *crew, covey_tid_t task, int tag, covey_msg_t *msg)
+static int runs_answer(struct runs *runs, struct crew *crew, covey_tid_t task, int tag,
+                       covey_msg_t *msg)
 {
     int error = msg == NULL ? COVEY_ENOMEM : outbox_send(&runs->outbox, crew->vm, task, tag, msg);
     return error < 0 ? crew_error("cannot answer a task", error) : 0;
@@ -122,11 +123,11 @@ static int pack_range(covey_msg_t *msg, const struct runs *runs, int range)
     const int64_t parts = runs->parts;
     int error = covey_pack_int64(msg, &parts, 1, 1);
     for (int i = 0; i < runs->parts && error >= 0; i++) {
-        const int64_t size = (int64_t)(cut(runs, range + 1, i) - cut(runs, range, i));
+        const int64_t size = (int64_t)(range_cut(runs, range + 1, i) - range_cut(runs, range, i));
         error = covey_pack_int64(msg, &size, 1, 1);
     }
     for (int i = 0; i < runs->parts && error >= 0; i++) {
-        size_t first = cut(runs, range, i), size = cut(runs, range + 1, i) - first;
+        size_t first = range_cut(runs, range, i), size = range_cut(runs, range + 1, i) - first;
         if (size > 0)
             error = covey_pack_inplace(msg, COVEY_INT64, runs->keys + first, size);
     }
@@ -158,7 +159,7 @@ static int number_of(const struct runs *runs, covey_msg_t *msg)
     return -1;
 }
 
-static int on_ask(struct runs *runs, struct crew *crew, covey_msg_t *msg, covey_tid_t task)
+static int on_runs_ask(struct runs *runs, struct crew *crew, covey_msg_t *msg, covey_tid_t task)
 {
     int number = number_of(runs, msg);
     if (number < 0)
@@ -169,10 +170,10 @@ static int on_ask(struct runs *runs, struct crew *crew, covey_msg_t *msg, covey_
         covey_msg_free(keys);
         return crew_error("cannot make a message of keys", error);
     }
-    return answer(runs, crew, task, RUNS_KEYS, keys);
+    return runs_answer(runs, crew, task, RUNS_KEYS, keys);
 }
 
-static int take(struct runs *runs, struct crew *crew, int number, covey_msg_t *msg)
+static int runs_take(struct runs *runs, struct crew *crew, int number, covey_msg_t *msg)
 {
     int64_t *place;
     size_t count = item_keys(runs, number, &place);
@@ -187,18 +188,19 @@ static int take(struct runs *runs, struct crew *crew, int number, covey_msg_t *m
 static int on_sorted(struct runs *runs, struct crew *crew, covey_msg_t *msg, covey_tid_t task)
 {
     int number = number_of(runs, msg);
-    if (number < 0 || (!runs->done[number] && take(runs, crew, number, msg) < 0))
+    if (number < 0 || (!runs->done[number] && runs_take(runs, crew, number, msg) < 0))
         return -1;
-    return answer(runs, crew, task, RUNS_TAKEN, covey_msg_new());
+    return runs_answer(runs, crew, task, RUNS_TAKEN, covey_msg_new());
 }
 
-static int serve(struct crew *crew, covey_msg_t *msg, const struct covey_info *info, bool *taken)
+static int runs_serve(struct crew *crew, covey_msg_t *msg, const struct covey_info *info,
+                      bool *taken)
 {
     struct runs *runs = crew->server;
     *taken = info->tag == RUNS_ASK || info->tag == RUNS_SORTED;
     if (!*taken)
         return 0;
-    return info->tag == RUNS_ASK ? on_ask(runs, crew, msg, info->source)
+    return info->tag == RUNS_ASK ? on_runs_ask(runs, crew, msg, info->source)
                                  : on_sorted(runs, crew, msg, info->source);
 }
 
@@ -216,7 +218,7 @@ int runs_prepare(struct runs *runs, struct crew *crew, int64_t *keys, size_t cou
     bool enough = runs->done != NULL && runs->cuts != NULL && (parts < 2 || runs->sorted != NULL);
     if (keys == NULL || !enough)
         return out_of_memory();
-    crew->serve = serve;
+    crew->serve = runs_serve;
     crew->server = runs;
     return agenda_create(crew, &runs->bag);
 }

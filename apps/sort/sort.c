@@ -76,7 +76,7 @@ static int take_format(const char *text, enum keys_format *format)
     return 0;
 }
 
-static int take_own(void *program, int key, const char *argument)
+static int sort_take_own(void *program, int key, const char *argument)
 {
     struct sort_options *options = program;
     switch (key) {
@@ -95,7 +95,7 @@ static int take_own(void *program, int key, const char *argument)
     }
 }
 
-static int parse(int argc, char **argv, struct sort_options *options)
+static int sort_parse(int argc, char **argv, struct sort_options *options)
 {
     static const struct option longs[] = {APP_LONG_OPTIONS,
                                           {"keys", required_argument, NULL, 'k'},
@@ -104,7 +104,7 @@ static int parse(int argc, char **argv, struct sort_options *options)
                                           {"bag", no_argument, NULL, OPTION_BAG},
                                           {NULL, 0, NULL, 0}};
     *options = (struct sort_options){.keys = KEYS_DEFAULT};
-    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "k:i:", longs, take_own};
+    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "k:i:", longs, sort_take_own};
     return app_options_parse(&options->common, argc, argv, &syntax, options);
 }
 
@@ -115,20 +115,20 @@ static size_t chunk_at(size_t done, size_t all)
     return all - done < SPLIT_CHUNK ? all - done : SPLIT_CHUNK;
 }
 
-static int conduct(struct crew *crew, void *context)
+static int sort_conduct(struct crew *crew, void *context)
 {
     struct sort *sort = context;
     return runs_sort(&sort->runs, crew);
 }
 
-static void end(void *context)
+static void sort_end(void *context)
 {
     struct sort *sort = context;
     runs_end(&sort->runs);
 }
 
 /* The keys of a file; generated ones the root makes itself. */
-static int feed(struct crew *crew, void *context)
+static int sort_feed(struct crew *crew, void *context)
 {
     struct sort *sort = context;
     size_t all = (size_t)sort->job.keys;
@@ -219,7 +219,7 @@ static int collect_parallel(struct crew *crew, struct sort *sort)
     return output != NULL ? outfile_commit(&sort->file) : 0;
 }
 
-static int collect(struct crew *crew, void *context)
+static int sort_collect(struct crew *crew, void *context)
 {
     struct sort *sort = context;
     bool here = sort->job.bag && !crew->sequential;
@@ -230,7 +230,7 @@ static int collect(struct crew *crew, void *context)
 
 /* ---- The coordinator --------------------------------------------------------------------- */
 
-static int report(void *context, const struct coordinator_result *result)
+static int sort_report(void *context, const struct coordinator_result *result)
 {
     const struct sort *sort = context;
     const struct app_options *common = &sort->options->common;
@@ -252,7 +252,7 @@ static int report(void *context, const struct coordinator_result *result)
     return status;
 }
 
-static void describe(void *context, struct covey_problem *problem)
+static void sort_describe(void *context, struct covey_problem *problem)
 {
     const struct sort *sort = context;
     problem->model = COVEY_MODEL_SORT;
@@ -260,7 +260,7 @@ static void describe(void *context, struct covey_problem *problem)
     problem->form = sort->job.bag ? COVEY_FORM_BAG : COVEY_FORM_USUAL;
 }
 
-static int coordinate(struct sort *sort)
+static int sort_coordinate(struct sort *sort)
 {
     const struct app_options *common = &sort->options->common;
     bool wanted = common->check || common->output != NULL;
@@ -268,15 +268,15 @@ static int coordinate(struct sort *sort)
                                                 .title = "sorting",
                                                 .pack_job = split_pack,
                                                 .job = &sort->job,
-                                                .feed =
-                                                    sort->job.fed || sort->job.bag ? feed : NULL,
-                                                .conduct = sort->job.bag ? conduct : NULL,
-                                                .end = end,
+                                                .feed = sort->job.fed || sort->job.bag ? sort_feed
+                                                                                       : NULL,
+                                                .conduct = sort->job.bag ? sort_conduct : NULL,
+                                                .end = sort_end,
                                                 .tolerant = sort->job.bag,
-                                                .collect = wanted ? collect : NULL,
+                                                .collect = wanted ? sort_collect : NULL,
                                                 .compares = common->check,
-                                                .describe = describe,
-                                                .report = report};
+                                                .describe = sort_describe,
+                                                .report = sort_report};
     return coordinator_main(common, &program);
 }
 
@@ -293,7 +293,7 @@ static int sort_keys(const void *program_options)
         return EXIT_FAILURE;
     if (options->input != NULL)
         sort.job.keys = (int64_t)count;
-    int status = coordinate(&sort);
+    int status = sort_coordinate(&sort);
     outfile_discard(&sort.file);
     runs_free(&sort.runs);
     free(sort.input);
@@ -306,6 +306,6 @@ int main(int argc, char **argv)
 {
     static const struct app_roles roles = {keys_kernel, split_worker, sort_keys};
     struct sort_options options;
-    int parsed = parse(argc, argv, &options);
+    int parsed = sort_parse(argc, argv, &options);
     return app_run(parsed, &options.common, &roles, &options);
 }

@@ -22,7 +22,7 @@ struct sorter {
     int64_t *ends; /* of the runs at hand */
 };
 
-static bool reserve(int64_t **keys, size_t count)
+static bool sorter_reserve(int64_t **keys, size_t count)
 {
     int64_t *more = realloc(*keys, (count + 1) * sizeof **keys);
     if (more != NULL)
@@ -52,9 +52,9 @@ static int item_begin(void *state, int place, const struct covey_bag_item *item)
 static int read_runs(struct sorter *s, covey_msg_t *msg, int64_t runs)
 {
     int64_t end = 0;
-    int error = runs < 1 || runs > RUNS_MAX        ? COVEY_EPROTO
-                : !reserve(&s->ends, (size_t)runs) ? COVEY_ENOMEM
-                                                   : 0;
+    int error = runs < 1 || runs > RUNS_MAX               ? COVEY_EPROTO
+                : !sorter_reserve(&s->ends, (size_t)runs) ? COVEY_ENOMEM
+                                                          : 0;
     for (int64_t i = 0; i < runs && error >= 0; i++) {
         int64_t size = -1;
         error = covey_unpack_int64(msg, &size, 1, 1);
@@ -65,7 +65,7 @@ static int read_runs(struct sorter *s, covey_msg_t *msg, int64_t runs)
     if (error < 0)
         return error;
     size_t count = (size_t)end, at = 0;
-    if (!reserve(&s->keys, count) || !reserve(&s->scratch, count))
+    if (!sorter_reserve(&s->keys, count) || !sorter_reserve(&s->scratch, count))
         return COVEY_ENOMEM;
     for (int64_t i = 0; i < runs && error >= 0; i++) {
         size_t size = (size_t)s->ends[i] - at;
@@ -123,7 +123,7 @@ static int send_keys(struct sorter *s, const struct task_item *t, size_t count,
 }
 
 /* Somebody who died since may have done it: then no keys go back. */
-static int work(void *state, int place, covey_req_t **sending)
+static int item_work(void *state, int place, covey_req_t **sending)
 {
     struct sorter *s = state;
     struct task_item *t = &s->items[place];
@@ -149,7 +149,7 @@ int sorter_run(struct worker *worker)
                                                  .taken_over = RUNS_TAKEN,
                                                  .waiting = "waiting for keys to be taken over",
                                                  .begin = item_begin,
-                                                 .work = work};
+                                                 .work = item_work};
     struct sorter s = {.worker = worker};
     int error = ahead_run(&program, worker, &s);
     for (int i = 0; i < AHEAD_ITEMS_MAX; i++) /* these are for nobody */

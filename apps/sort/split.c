@@ -35,7 +35,7 @@ int split_pack(covey_msg_t *msg, const void *context)
     return error < 0 ? error : covey_pack_int32(msg, &job->bag, 1, 1);
 }
 
-static int unpack(covey_msg_t *msg, struct split_job *job)
+static int split_unpack(covey_msg_t *msg, struct split_job *job)
 {
     int error = covey_unpack_int64(msg, &job->keys, 1, 1);
     if (error >= 0)
@@ -71,10 +71,10 @@ static int receive_input(struct split *split, struct worker *worker)
     return 0;
 }
 
-static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
+static int split_prepare(void *state, struct worker *worker, covey_msg_t *msg)
 {
     struct split *split = state;
-    int error = unpack(msg, &split->job);
+    int error = split_unpack(msg, &split->job);
     if (error < 0 || (split->job.bag && !worker->sequential))
         return error < 0 ? error : agenda_attach(worker); /* all that it needs is in there */
     tree_place(split->job.keys, worker->count, worker->rank, &split->node);
@@ -169,7 +169,7 @@ static void sort_own(struct split *split, struct worker *worker, int64_t count)
     worker_compute_end(worker, begin);
 }
 
-static int run(void *state, struct worker *worker)
+static int split_run(void *state, struct worker *worker)
 {
     struct split *split = state;
     if (split->job.bag)
@@ -192,14 +192,14 @@ static int run(void *state, struct worker *worker)
                             split->keys, (size_t)split->node.count);
 }
 
-static int run_alone(void *state, struct worker *worker)
+static int split_run_alone(void *state, struct worker *worker)
 {
     struct split *split = state;
     sort_own(split, worker, split->node.count);
     return 0;
 }
 
-static int send_result(void *state, struct worker *worker)
+static int split_send_result(void *state, struct worker *worker)
 {
     struct split *split = state;
     size_t all = (size_t)split->node.count;
@@ -212,7 +212,7 @@ static int send_result(void *state, struct worker *worker)
     return 0;
 }
 
-static void finish(void *state)
+static void split_finish(void *state)
 {
     struct split *split = state;
     for (int i = 0; i < TREE_CHILDREN_MAX; i++) {
@@ -225,11 +225,11 @@ static void finish(void *state)
 
 int split_worker(void)
 {
-    static const struct worker_program program = {.prepare = prepare,
-                                                  .run = run,
-                                                  .run_alone = run_alone,
-                                                  .send_result = send_result,
-                                                  .finish = finish};
+    static const struct worker_program program = {.prepare = split_prepare,
+                                                  .run = split_run,
+                                                  .run_alone = split_run_alone,
+                                                  .send_result = split_send_result,
+                                                  .finish = split_finish};
     struct split state = {0};
     return worker_run(&program, &state);
 }

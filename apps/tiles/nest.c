@@ -162,7 +162,7 @@ struct nest_space {
     char *values;
 };
 
-static char *place(const struct nest_space *s, const int64_t *point)
+static char *point_place(const struct nest_space *s, const int64_t *point)
 {
     int64_t at = 0;
     for (int i = 0; i < NEST_DIMS; i++)
@@ -200,7 +200,7 @@ struct nest_space *nest_space_create(const struct nest_problem *problem)
             for (p[2] = -1; p[2] <= s->size[2]; p[2]++) {
                 if (is_inside(s, p))
                     p[2] = s->size[2];
-                s->nest->outside(p, place(s, p), NULL);
+                s->nest->outside(p, point_place(s, p), NULL);
             }
         }
     }
@@ -218,8 +218,9 @@ void nest_space_run(struct nest_space *s, void *values)
             offset[d] -= nest->dependence[d][i] * s->stride[i];
     for (p[0] = 0; p[0] < s->size[0]; p[0]++) {
         for (p[1] = 0; p[1] < s->size[1]; p[1]++) {
-            nest->row(s->problem, place(s, p), offset, s->size[2]);
-            memcpy((char *)values + (size_t)(p[0] * s->size[1] + p[1]) * bytes, place(s, p), bytes);
+            nest->row(s->problem, point_place(s, p), offset, s->size[2]);
+            memcpy((char *)values + (size_t)(p[0] * s->size[1] + p[1]) * bytes, point_place(s, p),
+                   bytes);
         }
     }
 }

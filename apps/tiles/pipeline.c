@@ -53,7 +53,7 @@ static bool is_sane(const struct pipeline_job *job)
     return sane;
 }
 
-static int unpack(covey_msg_t *msg, struct pipeline_job *job)
+static int pipeline_unpack(covey_msg_t *msg, struct pipeline_job *job)
 {
     int32_t words[8];
     int error = covey_unpack_int32(msg, words, 8, 1);
@@ -162,12 +162,12 @@ static size_t points(const struct pipeline_job *job)
     return (size_t)(job->problem.size[0] * job->problem.size[1] * job->problem.size[2]);
 }
 
-static int prepare(void *state, struct worker *worker, covey_msg_t *job)
+static int pipeline_prepare(void *state, struct worker *worker, covey_msg_t *job)
 {
     struct pipeline *p = state;
     struct covey_tiles_plan plan;
     p->worker = worker;
-    int error = unpack(job, &p->job);
+    int error = pipeline_unpack(job, &p->job);
     if (error < 0)
         return error;
     if (worker->sequential) {
@@ -186,7 +186,7 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *job)
     return 0;
 }
 
-static int run(void *state, struct worker *worker)
+static int pipeline_run(void *state, struct worker *worker)
 {
     struct pipeline *p = state;
     int error = 0;
@@ -203,7 +203,7 @@ static int run(void *state, struct worker *worker)
     return error;
 }
 
-static int run_alone(void *state, struct worker *worker)
+static int pipeline_run_alone(void *state, struct worker *worker)
 {
     struct pipeline *p = state;
     double begin = worker_compute_begin();
@@ -219,7 +219,7 @@ static int send_values(const struct pipeline *p)
                             points(&p->job));
 }
 
-static int send_result(void *state, struct worker *worker)
+static int pipeline_send_result(void *state, struct worker *worker)
 {
     struct pipeline *p = state;
     size_t count = pipeline_figures(&p->job);
@@ -239,7 +239,7 @@ static int send_result(void *state, struct worker *worker)
     return error < 0 || worker->rank != 0 ? error : send_values(p);
 }
 
-static void finish(void *state)
+static void pipeline_finish(void *state)
 {
     struct pipeline *p = state;
     covey_tiles_free(&p->tiles);
@@ -251,11 +251,11 @@ static void finish(void *state)
 
 int pipeline_worker(void)
 {
-    static const struct worker_program program = {.prepare = prepare,
-                                                  .run = run,
-                                                  .run_alone = run_alone,
-                                                  .send_result = send_result,
-                                                  .finish = finish};
+    static const struct worker_program program = {.prepare = pipeline_prepare,
+                                                  .run = pipeline_run,
+                                                  .run_alone = pipeline_run_alone,
+                                                  .send_result = pipeline_send_result,
+                                                  .finish = pipeline_finish};
     struct pipeline *p = calloc(1, sizeof *p);
     return p == NULL ? EXIT_FAILURE : worker_run(&program, p);
 }

@@ -108,7 +108,7 @@ int sweep_table(const struct sweep *sweep)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *known(double seconds)
+static json_t *known_s(double seconds)
 {
     return seconds > 0 ? json_real(seconds) : json_null();
 }
@@ -119,8 +119,8 @@ static json_t *trial_json(const double *f)
                      schedule_name(f), "height", (json_int_t)f[PIPELINE_HEIGHT], "total_s",
                      f[PIPELINE_TOTAL_S], "computation_s", f[PIPELINE_COMPUTATION_S], "packing_s",
                      f[PIPELINE_PACKING_S], "communication_s", f[PIPELINE_COMMUNICATION_S],
-                     "idle_s", f[PIPELINE_IDLE_S], "predicted_s", known(f[PIPELINE_PREDICTED_S]),
-                     "played_s", known(f[PIPELINE_PLAYED_S]), "step_computation_s",
+                     "idle_s", f[PIPELINE_IDLE_S], "predicted_s", known_s(f[PIPELINE_PREDICTED_S]),
+                     "played_s", known_s(f[PIPELINE_PLAYED_S]), "step_computation_s",
                      f[PIPELINE_STEP_COMPUTATION_S], "step_communication_s",
                      f[PIPELINE_STEP_COMMUNICATION_S]);
 }

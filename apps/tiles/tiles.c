@@ -128,7 +128,7 @@ static int parse_loop(struct tiles_options *options, const char *text)
     return -1;
 }
 
-static int take_own(void *program, int key, const char *argument)
+static int tiles_take_own(void *program, int key, const char *argument)
 {
     struct tiles_options *options = program;
     switch (key) {
@@ -155,7 +155,7 @@ static int take_own(void *program, int key, const char *argument)
     }
 }
 
-static int settle(struct tiles_options *options)
+static int tiles_settle(struct tiles_options *options)
 {
     static const int64_t usual[NEST_KINDS][NEST_DIMS] = {{16, 16, 16384}, {256, 64, 64}};
     struct pipeline_job *job = &options->job;
@@ -171,7 +171,7 @@ static int settle(struct tiles_options *options)
     return -1;
 }
 
-static int parse(int argc, char **argv, struct tiles_options *options)
+static int tiles_parse(int argc, char **argv, struct tiles_options *options)
 {
     static const struct option longs[] = {APP_LONG_OPTIONS,
                                           {"loop", required_argument, NULL, 'l'},
@@ -184,9 +184,10 @@ static int parse(int argc, char **argv, struct tiles_options *options)
                                           {"unskewed", no_argument, NULL, OPTION_UNSKEWED},
                                           {NULL, 0, NULL, 0}};
     *options = (struct tiles_options){.schedule = COVEY_TILES_OVERLAP};
-    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "l:S:k:z:g:", longs, take_own};
-    return app_options_parse(&options->common, argc, argv, &syntax, options) == 0 ? settle(options)
-                                                                                  : -1;
+    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "l:S:k:z:g:", longs, tiles_take_own};
+    return app_options_parse(&options->common, argc, argv, &syntax, options) == 0
+               ? tiles_settle(options)
+               : -1;
 }
 
 /* ---- Trials ------------------------------------------------------------------------------ */
@@ -208,7 +209,7 @@ static void add_height(struct tiles *tiles, int64_t height)
 }
 
 /* Tiles that are not legal are told before any task is started. */
-static int plan(struct tiles *tiles, int tasks)
+static int plan_trials(struct tiles *tiles, int tasks)
 {
     struct covey_tiles_plan plan;
     tiles->job.trials[0] = (struct pipeline_trial){0, 0};
@@ -277,7 +278,7 @@ static int compare(struct crew *crew, struct tiles *tiles)
     return result;
 }
 
-static int collect(struct crew *crew, void *context)
+static int tiles_collect(struct crew *crew, void *context)
 {
     struct tiles *tiles = context;
     size_t count = pipeline_figures(&tiles->job);
@@ -344,7 +345,7 @@ static int report_one(const struct tiles *tiles, const struct coordinator_result
     return status;
 }
 
-static int report(void *context, const struct coordinator_result *result)
+static int tiles_report(void *context, const struct coordinator_result *result)
 {
     const struct tiles *tiles = context;
     const struct tiles_options *options = tiles->options;
@@ -366,10 +367,10 @@ static int check_plan(void *context, int hosts)
 {
     struct tiles *tiles = context;
     int asked = tiles->options->common.tasks, tasks = asked > 0 ? asked : hosts;
-    return plan(tiles, tasks) < 0 ? -1 : tasks;
+    return plan_trials(tiles, tasks) < 0 ? -1 : tasks;
 }
 
-static int coordinate(const void *program_options)
+static int tiles_coordinate(const void *program_options)
 {
     const struct tiles_options *options = program_options;
     struct tiles *tiles = calloc(1, sizeof *tiles);
@@ -385,9 +386,9 @@ static int coordinate(const void *program_options)
                                                 .tasks = check_plan,
                                                 .pack_job = pipeline_pack,
                                                 .job = &tiles->job,
-                                                .collect = collect,
+                                                .collect = tiles_collect,
                                                 .compares = options->common.check,
-                                                .report = report};
+                                                .report = tiles_report};
     if (refuse_unskewed(options) == 0)
         status = coordinator_main(&options->common, &program);
     free(tiles->whole);
@@ -397,8 +398,8 @@ static int coordinate(const void *program_options)
 
 int main(int argc, char **argv)
 {
-    static const struct app_roles roles = {nest_kernel, pipeline_worker, coordinate};
+    static const struct app_roles roles = {nest_kernel, pipeline_worker, tiles_coordinate};
     struct tiles_options options;
-    int parsed = parse(argc, argv, &options);
+    int parsed = tiles_parse(argc, argv, &options);
     return app_run(parsed, &options.common, &roles, &options);
 }
