@@ -18,8 +18,8 @@
 typedef void note_writer(struct sniff_frame *f, struct cursor *c);
 
 /* The words, if the cursor read all that they are of. */
-__attribute__((format(printf, 3, 4))) static void say(struct sniff_frame *f, const struct cursor *c,
-                                                      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+note_say(struct sniff_frame *f, const struct cursor *c, const char *format, ...)
 {
     va_list list;
     if (!cursor_ok(c))
@@ -46,7 +46,7 @@ static void note_mcast(struct sniff_frame *f, struct cursor *c)
     uint8_t flags = cursor_get_u8(c);
     cursor_get_u8(c);
     cursor_get_view(c, (size_t)count * CONTROL_RECEIVER_BYTES);
-    say(f, c, "to %u tasks", count);
+    note_say(f, c, "to %u tasks", count);
     if (flags & FRAME_FIRST)
         read_message(f, c);
 }
@@ -55,80 +55,80 @@ static void note_detour(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t session = cursor_get_u32(c);
     uint64_t number = cursor_get_u64(c);
-    say(f, c, "#%" PRIu64 " of session %x", number, session);
+    note_say(f, c, "#%" PRIu64 " of session %x", number, session);
 }
 
 static void note_sync(struct sniff_frame *f, struct cursor *c)
 {
     struct control_sync sync;
     control_get_sync(c, &sync);
-    say(f, c, "exchange %u of %u: rank %u hands over to the message for rank %u", sync.number,
-        sync.context, sync.from, sync.about);
+    note_say(f, c, "exchange %u of %u: rank %u hands over to the message for rank %u", sync.number,
+             sync.context, sync.from, sync.about);
 }
 
 static void note_credit(struct sniff_frame *f, struct cursor *c)
 {
     unsigned long long bytes = cursor_get_u64(c);
     if (cursor_left(c) >= 8)
-        say(f, c, "to byte %llu, turn before message %llu", bytes,
-            (unsigned long long)cursor_get_u64(c));
+        note_say(f, c, "to byte %llu, turn before message %llu", bytes,
+                 (unsigned long long)cursor_get_u64(c));
     else
-        say(f, c, "to byte %llu", bytes);
+        note_say(f, c, "to byte %llu", bytes);
 }
 
 static void note_reply(struct sniff_frame *f, struct cursor *c)
 {
     struct control_reply reply;
     control_get_reply(c, &reply);
-    say(f, c, "to request %u: %d", reply.request, reply.status);
+    note_say(f, c, "to request %u: %d", reply.request, reply.status);
 }
 
 static void note_request(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t request = cursor_get_u32(c);
-    say(f, c, "request %u", request);
+    note_say(f, c, "request %u", request);
 }
 
 static void note_spawn(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t request = cursor_get_u32(c), count = cursor_get_u32(c);
-    say(f, c, "request %u, of %u", request, count);
+    note_say(f, c, "request %u, of %u", request, count);
 }
 
 static void note_signal(struct sniff_frame *f, struct cursor *c)
 {
     struct control_signal s;
     control_get_signal(c, &s);
-    say(f, c, "request %u, signal %d to t%x", s.request, s.signal, s.tid);
+    note_say(f, c, "request %u, signal %d to t%x", s.request, s.signal, s.tid);
 }
 
 static void note_watch(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t tid = cursor_get_u32(c);
-    say(f, c, "t%x", tid);
+    note_say(f, c, "t%x", tid);
 }
 
 static void note_service(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t request = cursor_get_u32(c);
     const char *name = command_name(cursor_get_u8(c));
-    say(f, c, "request %u, %s", request, name == NULL ? "unknown" : name);
+    note_say(f, c, "request %u, %s", request, name == NULL ? "unknown" : name);
 }
 
 static void note_command(struct sniff_frame *f, struct cursor *c)
 {
     struct command k = {.kind = 0};
     command_get(c, &k);
-    say(f, c, "%s %" PRIu64 ", t%x request %u", cursor_ok(c) ? command_name(k.kind) : "", k.number,
-        k.task, k.request);
+    note_say(f, c, "%s %" PRIu64 ", t%x request %u", cursor_ok(c) ? command_name(k.kind) : "",
+             k.number, k.task, k.request);
 }
 
 static void note_event(struct sniff_frame *f, struct cursor *c)
 {
     struct event e = {.kind = 0};
     event_get(c, &e);
-    say(f, c, "event %" PRIu64 ", t%x request %u: %d", e.sequence, e.task, e.request,
-        (int)e.status);
+    note_say(f, c, "event %" PRIu64 ", t%x request %u: %d", e.sequence, e.task, e.request,
+             (int)e.status);
 }
 
 /* All link frames begin alike. */
@@ -137,28 +137,28 @@ static void note_link(struct sniff_frame *f, struct cursor *c)
     uint8_t nonce[AUTH_NONCE_BYTES], route;
     cursor_get_bytes(c, nonce, sizeof nonce);
     route = cursor_get_u8(c);
-    say(f, c, "%02x%02x%02x%02x, route %u", nonce[0], nonce[1], nonce[2], nonce[3], route);
+    note_say(f, c, "%02x%02x%02x%02x, route %u", nonce[0], nonce[1], nonce[2], nonce[3], route);
 }
 
 static void note_link_key(struct sniff_frame *f, struct cursor *c)
 {
     uint8_t nonce[AUTH_NONCE_BYTES];
     cursor_get_bytes(c, nonce, sizeof nonce); /* the key is nobody's business */
-    say(f, c, "%02x%02x%02x%02x", nonce[0], nonce[1], nonce[2], nonce[3]);
+    note_say(f, c, "%02x%02x%02x%02x", nonce[0], nonce[1], nonce[2], nonce[3]);
 }
 
 static void note_table(struct sniff_frame *f, struct cursor *c)
 {
     struct table_head head;
     table_get_head(c, &head);
-    say(f, c, "%s, version %" PRIu64 ".%" PRIu64 ".%" PRIu64 ", %u rows",
-        head.flags & TABLE_FULL ? "whole" : "change", epoch_generation(head.epoch),
-        head.epoch & UINT32_MAX, head.version, head.count);
+    note_say(f, c, "%s, version %" PRIu64 ".%" PRIu64 ".%" PRIu64 ", %u rows",
+             head.flags & TABLE_FULL ? "whole" : "change", epoch_generation(head.epoch),
+             head.epoch & UINT32_MAX, head.version, head.count);
 }
 
 static void note_claim(struct sniff_frame *f, struct cursor *c)
 {
-    say(f, c, "generation %" PRIu64, cursor_get_u64(c));
+    note_say(f, c, "generation %" PRIu64, cursor_get_u64(c));
 }
 
 static void note_raft(struct sniff_frame *f, struct cursor *c)
@@ -171,7 +171,8 @@ static void note_raft(struct sniff_frame *f, struct cursor *c)
         bool pre = (cursor_get_u8(c) & RAFT_PRE) != 0;
         cursor_get_u16(c);
         uint64_t term = cursor_get_u64(c);
-        say(f, c, "%s%s term %" PRIu64, pre ? "PRE_" : "", name == NULL ? "unknown" : name, term);
+        note_say(f, c, "%s%s term %" PRIu64, pre ? "PRE_" : "", name == NULL ? "unknown" : name,
+                 term);
     }
 }
 
@@ -187,16 +188,16 @@ static void note_cast(struct sniff_frame *f, struct cursor *c)
     cursor_get_view(c, 3);
     sender = cursor_get_u32(c);
     channel = cursor_get_u32(c);
-    say(f, c, "%s of channel %u of host %u",
-        type < sizeof types / sizeof types[0] && types[type] ? types[type] : "unknown", channel,
-        sender);
+    note_say(f, c, "%s of channel %u of host %u",
+             type < sizeof types / sizeof types[0] && types[type] ? types[type] : "unknown",
+             channel, sender);
 }
 
 static void note_host(struct sniff_frame *f, struct cursor *c)
 {
     struct host host;
     control_get_host(c, &host);
-    say(f, c, "'%s'", host.name);
+    note_say(f, c, "'%s'", host.name);
 }
 
 void sniff_note(struct sniff_frame *f, const uint8_t *payload, size_t size)
