@@ -67,13 +67,15 @@ screen_keys() {
         terminal send-keys r t && within 5 shows 'by tasks;' && within 5 first_host h0
 }
 screen_120() {
-    terminal resize-window -x 120 -y 40 && within 10 shows 'CTX/S' && fits 120
+    terminal resize-window -x 120 -y 40 && within 30 eval "shows 'CTX/S' && fits 120"
 }
+h0_and_h1() { first_host h0 && ! shows '^h2 ' && fits 50; }
+h1_and_h2() { first_host h1 && shows '^h2 ' && fits 50; }
 screen_small() { # three lines of hosts are one too many: one moves through them
     terminal send-keys h
-    terminal resize-window -x 50 -y 6 && within 10 eval '! shows "^h2 "' && first_host h0 && fits 50 &&
-        terminal send-keys Down && within 5 first_host h1 && shows '^h2 ' &&
-        terminal send-keys Down Up && within 5 first_host h0
+    terminal resize-window -x 50 -y 6 && within 30 h0_and_h1 &&
+        terminal send-keys Down && within 30 h1_and_h2 &&
+        terminal send-keys Down Up && within 30 h0_and_h1
 }
 screen_quit() { # and the terminal is as before
     terminal resize-window -x 80 -y 24
