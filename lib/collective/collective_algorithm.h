@@ -17,9 +17,14 @@ struct host_circles {
 };
 /* The root, when it is not the first of its host, takes its place as a lead. False: no memory. */
 bool host_circles(struct collective *c, int root, struct host_circles *circles);
+/* All members, those of a host in a row: the root's host first, then the others in the order of
+ * their first ranks, and within each the ranks from the root on. *root becomes the root's place. In
+ * a team on one host, or with one member a host, it is the circle of ranks. False: no memory. */
+bool circle_by_host(struct collective *c, int *root, struct circle *on);
 
 void bcast_binomial(struct collective *c, const struct circle *on, int root, const struct array *a);
 void bcast_cast(struct collective *c, const struct circle *on, int root, const struct array *a);
+/* Blocks are by rank in the team. */
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v);
 /* Of all members, by the algorithm of the table; `send` is the own block. */
 void allgather_build(struct collective *c, const void *send, const struct vector *v);

@@ -2,7 +2,7 @@
  * collective_allgather.c - a block of every member to all members.
  *
  *   bruck   log2(n) rounds, each of twice as many blocks, and a copy of all: small ones, equal ones
- *   ring    n-1 rounds of one block between neighbours: large ones
+ *   ring    n-1 rounds of one block between neighbours, by host: large ones
  *   linear  everybody to everybody at once
  */
 #include "lib/collective/collective.h"
@@ -13,12 +13,12 @@
 
 #include <assert.h>
 
-/* In each of n-1 rounds everybody passes on what came in the one before. Blocks are by place. */
+/* In each of n-1 rounds everybody passes on what came in the one before. */
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v)
 {
     int to = circle_rank(on, on->rank + 1), from = circle_rank(on, on->rank - 1);
     for (int i = 0; i + 1 < on->size; i++) {
-        int out = circle_place(on, on->rank - i), in = circle_place(on, on->rank - i - 1);
+        int out = circle_rank(on, on->rank - i), in = circle_rank(on, on->rank - i - 1);
         collective_send(c, to, v->type, vector_block(v, out), vector_count(v, out));
         collective_receive(c, from, v->type, vector_block(v, in), vector_count(v, in));
         collective_fence(c);
@@ -72,8 +72,11 @@ void allgather_build(struct collective *c, const void *send, const struct vector
     else if (algorithm == ALLGATHER_BRUCK && v->counts == NULL)
         allgather_bruck(c, &all, v);
     else {
+        struct circle by_host;
+        int root = 0;
         assert(algorithm == ALLGATHER_RING || algorithm == ALLGATHER_BRUCK);
-        allgather_ring(c, &all, v);
+        if (circle_by_host(c, &root, &by_host))
+            allgather_ring(c, &by_host, v);
     }
 }
 

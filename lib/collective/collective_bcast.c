@@ -7,6 +7,8 @@
  *   chain              pieces along a line of members, all of whose links are busy: the largest
  *   hosts              between hosts first, then within them
  *   cast               one frame for the members of all hosts, by link-level broadcast
+ *
+ * All but `hosts` go through a circle in which the members of a host stand in a row.
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
@@ -85,23 +87,33 @@ static void bcast_chain(struct collective *c, const struct circle *on, int root,
     }
 }
 
-/* Blocks by place from the root on: each parent keeps its own and sends those of its children. */
-static void scatter_blocks(struct collective *c, const struct circle *on, int place,
-                           const struct vector *v)
+/* The array cut into n blocks: those of the places from `first` to before `end`. */
+static struct array array_blocks(const struct array *a, int first, int end, int n)
 {
-    int bit = 1;
+    size_t parts = (size_t)n, i = (size_t)first, j = (size_t)(end < n ? end : n);
+    size_t from = a->count / parts * i + a->count % parts * i / parts;
+    size_t to = a->count / parts * j + a->count % parts * j / parts;
+    uint8_t *base = a->base;
+    return (struct array){a->type, base + from * covey_type_size(a->type), to - from};
+}
+
+/* Blocks by place from the root on: each parent keeps its own and sends those of its children. */
+static void scatter_blocks(struct collective *c, const struct circle *on, int root,
+                           const struct array *a)
+{
+    int place = place_from(on, root), bit = 1;
     while (bit < on->size && (place & bit) == 0)
         bit *= 2;
     if (place != 0) {
-        collective_receive(c, circle_rank(on, on->rank - bit), v->type, vector_block(v, place),
-                           vector_range(v, place, place + bit, on->size));
+        const struct array own = array_blocks(a, place, place + bit, on->size);
+        collective_receive(c, circle_rank(on, on->rank - bit), a->type, own.base, own.count);
         collective_fence(c);
     }
     for (bit /= 2; bit > 0; bit /= 2) {
-        if (place + bit < on->size)
-            collective_send(c, circle_rank(on, on->rank + bit), v->type,
-                            vector_block(v, place + bit),
-                            vector_range(v, place + bit, place + 2 * bit, on->size));
+        if (place + bit >= on->size)
+            continue;
+        const struct array child = array_blocks(a, place + bit, place + 2 * bit, on->size);
+        collective_send(c, circle_rank(on, on->rank + bit), a->type, child.base, child.count);
     }
 }
 
@@ -109,22 +121,19 @@ static void bcast_scatter_allgather(struct collective *c, const struct circle *o
                                     const struct array *a)
 {
     size_t n = (size_t)on->size;
-    size_t *counts = collective_memory(c, n * (2 * sizeof *counts + sizeof(int)));
-    if (counts == NULL)
+    size_t *counts = collective_memory(c, n * sizeof *counts);
+    void **arrays = collective_memory(c, n * sizeof *arrays);
+    if (counts == NULL || arrays == NULL)
         return;
-    size_t *starts = counts + n;
-    int *ranks = (int *)(starts + n), place = place_from(on, root);
-    for (size_t i = 0; i < n; i++) {
-        starts[i] = a->count / n * i + a->count % n * i / n;
-        counts[i] = a->count / n * (i + 1) + a->count % n * (i + 1) / n - starts[i];
-        ranks[i] = circle_rank(on, root + (int)i);
+    for (int i = 0; i < on->size; i++) {
+        const struct array block = array_blocks(a, i, i + 1, on->size);
+        counts[circle_rank(on, root + i)] = block.count;
+        arrays[circle_rank(on, root + i)] = block.base;
     }
-    const struct vector blocks = {
-        .type = a->type, .base = a->base, .counts = counts, .starts = starts};
-    const struct circle turned = {.rank = place, .size = on->size, .ranks = ranks};
-    scatter_blocks(c, &turned, place, &blocks);
+    const struct vector blocks = {.type = a->type, .counts = counts, .arrays = arrays};
+    scatter_blocks(c, on, root, a);
     collective_fence(c);
-    allgather_ring(c, &turned, &blocks);
+    allgather_ring(c, on, &blocks);
 }
 
 /* Within one stage of two: of the plain ones, by size. */
@@ -152,9 +161,13 @@ static void bcast_hosts(struct collective *c, int root, const struct array *a)
 
 static void bcast_build(struct collective *c, int root, const struct array *a)
 {
-    const struct circle all = circle_all(collective_team(c));
+    const struct covey_team *team = collective_team(c);
     size_t bytes = a->count * covey_type_size(a->type);
-    switch (team_choose(collective_team(c), OPERATION_BCAST, bytes)) {
+    enum algorithm algorithm = team_choose(team, OPERATION_BCAST, bytes);
+    struct circle all = circle_all(team);
+    if (algorithm != BCAST_HOSTS && !circle_by_host(c, &root, &all))
+        return;
+    switch (algorithm) {
     case BCAST_LINEAR:
         bcast_linear(c, &all, root, a);
         break;

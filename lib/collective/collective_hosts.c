@@ -1,10 +1,14 @@
 /*
  * collective_hosts.c - a team in two stages: those of one host, and one lead of each host. What
- * passes between tasks of a host costs no network, so each host is to be reached once.
+ * passes between tasks of a host costs no network, so each host is to be reached once. And a team
+ * in one circle that enters each host once: ranks often alternate between the hosts, and then every
+ * hop of a ring or a chain in the order of ranks would cross the network.
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_step.h"
+
+#include <string.h>
 
 /* Who leads the host of a rank: its first member, or the root if it is there. */
 static int lead_of(const struct covey_team *team, int rank, int root)
@@ -36,5 +40,35 @@ bool host_circles(struct collective *c, int root, struct host_circles *circles)
         circles->root_place = i == root ? circles->leads.size : circles->root_place;
         leads[circles->leads.size++] = i;
     }
+    return true;
+}
+
+/* All members compute the same circle, for all have the same tids, which tell the hosts. */
+bool circle_by_host(struct collective *c, int *root, struct circle *on)
+{
+    const struct covey_team *team = collective_team(c);
+    int size = team->size, begin = team->host_lead[*root];
+    *on = circle_all(team);
+    if (team->hosts == 1 || team->hosts == size)
+        return true;
+    int *ranks = collective_memory(c, 2 * (size_t)size * sizeof *ranks);
+    if (ranks == NULL)
+        return false;
+    int *next = ranks + size; /* by lead: its host's members, and then the next place of its host */
+    memset(next, 0, (size_t)size * sizeof *next);
+    for (int i = 0; i < size; i++)
+        next[team->host_lead[i]]++;
+    for (int i = 0, place = 0; i < size; i++) {
+        int lead = (begin + i) % size, members = next[lead];
+        next[lead] = place;
+        place += members;
+    }
+    for (int i = 0; i < size; i++) {
+        int rank = (*root + i) % size, place = next[team->host_lead[rank]]++;
+        ranks[place] = rank;
+        on->rank = rank == team->rank ? place : on->rank;
+    }
+    on->ranks = ranks;
+    *root = 0;
     return true;
 }

@@ -5,7 +5,8 @@
  *   recursive-doubling  everybody has the result of twice as many members after each round: small
  *   rabenseifner        recursive halving, after which each has the result of a part, and then the
  *                       parts to the root or to all: large ones
- *   ring                parts go round once to be reduced and once to be told: the largest
+ *   ring                parts go round, by host, once to be reduced and once to be told: the
+ *                       largest
  *   hosts               within hosts first
  *
  * Numbers of members that are no power of two: the first of them are taken together in pairs
@@ -343,6 +344,8 @@ static void allreduce_build(struct collective *c, struct reduction *r)
 {
     const struct covey_team *team = collective_team(c);
     const struct circle all = circle_all(team);
+    struct circle by_host;
+    int root = 0;
     bool commutes = op_commutes(team->vm, r->op);
     size_t bytes = r->count * covey_type_size(r->type);
     enum algorithm algorithm = team_choose(team, OPERATION_ALLREDUCE, bytes);
@@ -350,9 +353,10 @@ static void allreduce_build(struct collective *c, struct reduction *r)
            algorithm == ALLREDUCE_HOSTS || algorithm == ALLREDUCE_RECURSIVE_DOUBLING);
     if (algorithm == ALLREDUCE_RABENSEIFNER)
         allreduce_rabenseifner(c, &all, r);
-    else if (algorithm == ALLREDUCE_RING && commutes)
-        allreduce_ring(c, &all, r);
-    else if (algorithm == ALLREDUCE_HOSTS && commutes)
+    else if (algorithm == ALLREDUCE_RING && commutes) {
+        if (circle_by_host(c, &root, &by_host))
+            allreduce_ring(c, &by_host, r);
+    } else if (algorithm == ALLREDUCE_HOSTS && commutes)
         reduce_hosts(c, 0, r, true);
     else
         allreduce_recursive_doubling(c, &all, r);

@@ -88,24 +88,25 @@ static void pairwise(struct collective *c, const struct blocks *b)
 /* ---- the others --------------------------------------------------------------------------------
  */
 
-/* Each block begins at the member behind its own and comes home after n-1 steps. */
+/* Each block begins at the member behind its own in the circle and comes home after n-1 steps. */
 static void ring(struct collective *c, const struct blocks *b)
 {
     const struct covey_team *team = collective_team(c);
-    const struct circle on = circle_all(team);
+    struct circle on;
+    int root = 0;
     size_t width = covey_type_size(b->v->type), most = 0;
     for (int i = 0; i < team->size; i++)
         most = vector_count(b->v, i) > most ? vector_count(b->v, i) : most;
     uint8_t *memory = collective_memory(c, 2 * most * width);
-    if (memory == NULL)
+    if (memory == NULL || !circle_by_host(c, &root, &on))
         return;
-    const void *have = vector_block(b->v, circle_place(&on, on.rank - 1));
+    const void *have = vector_block(b->v, circle_rank(&on, on.rank - 1));
     for (int i = 1; i < team->size; i++) {
-        int out = circle_place(&on, on.rank - i), in = circle_place(&on, on.rank - i - 1);
+        int out = circle_rank(&on, on.rank - i), in = circle_rank(&on, on.rank - i - 1);
         uint8_t *temp = memory + (size_t)(i % 2) * most * width;
         const struct operands sum = {.left = temp,
-                                     .right = in == on.rank ? b->result : vector_block(b->v, in),
-                                     .result = in == on.rank ? b->result : temp,
+                                     .right = in == team->rank ? b->result : vector_block(b->v, in),
+                                     .result = in == team->rank ? b->result : temp,
                                      .count = vector_count(b->v, in)};
         collective_send(c, circle_rank(&on, on.rank + 1), b->v->type, have,
                         vector_count(b->v, out));
