@@ -278,6 +278,19 @@ static void an_array_enters_each_host_once(void)
     }
 }
 
+static void the_table_prefers_the_chain_between_two_hosts(void)
+{
+    team_on("abababab");
+    CU_ASSERT_EQUAL(crossing(BCAST, 0, MIB), MIB);
+    CU_ASSERT_EQUAL(crossing(BCAST, 3, MIB), MIB);
+    CU_ASSERT_EQUAL(crossing(BCAST, 3, MIB / 16), MIB / 16);
+    CU_ASSERT_STRING_EQUAL(covey_team_algorithm(&the.team, "bcast", MIB), "chain");
+    team_on("abcabcabc");
+    CU_ASSERT_STRING_EQUAL(covey_team_algorithm(&the.team, "bcast", MIB), "scatter-allgather");
+    team_on("aaaaaaaa");
+    CU_ASSERT_STRING_EQUAL(covey_team_algorithm(&the.team, "bcast", MIB), "scatter-allgather");
+}
+
 /* Half of the array to the other host, and 7 of 8 blocks out and back. */
 static void a_scattered_array_goes_round_by_host(void)
 {
@@ -314,6 +327,8 @@ int main(void)
         {"of one host, or of one member a host, it is the order of ranks",
          of_one_host_or_one_member_a_host_it_is_that_of_ranks},
         {"an array enters each host once", an_array_enters_each_host_once},
+        {"the table prefers the chain between two hosts",
+         the_table_prefers_the_chain_between_two_hosts},
         {"a scattered array goes round by host", a_scattered_array_goes_round_by_host},
         {"rings leave each host once", rings_leave_each_host_once},
     };
