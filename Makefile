@@ -391,6 +391,20 @@ $(BUILD)/tests/bench/overlap.%: tests/bench/overlap_mpi.c tools/bench/work.h
 	$(call say,mpicc)
 	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $(filter %.c,$^) -lm
 
+# And for calls one by one.
+.PHONY: bench-mpi bench-mpi-programs
+bench-mpi-programs: all $(BUILD)/tests/bench/beside_covey $(MPIS:%=$(BUILD)/tests/bench/beside.%)
+bench-mpi: ## compare messages and collective calls with Open MPI and MPICH, as root on several hosts, too (ROUNDS=1 HOSTS=1 TASKS="2 4" for less)
+	@scripts/deps.sh install build
+	@scripts/deps.sh install mpi || echo "Going on without what is missing."
+	@$(MAKE) --no-print-directory $(JOBS) bench-mpi-programs
+	@BUILD=$(BUILD) tests/bench/beside.sh
+
+$(BUILD)/tests/bench/beside.%: tests/bench/beside_mpi.c tests/bench/beside_load.c tests/bench/beside_load.h
+	@mkdir -p $(@D)
+	$(call say,mpicc)
+	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $(filter %.c,$^)
+
 $(BUILD)/tests/bench/patience.so: tests/bench/patience.c
 	@mkdir -p $(@D)
 	$(call say,cc)
@@ -438,7 +452,7 @@ ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
-FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)
+FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)
 LINTED = $(filter-out $(FOREIGN_C),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint
