@@ -352,7 +352,7 @@ $(BUILD)/tests/bench/pvm_load: $(call objects,tests/bench/pvm_load.c tests/bench
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lgpvm3 -lpvm3
 
-# The same for the all-to-all: Open MPI and MPICH where they are installed.
+# Beside Open MPI and MPICH where they are installed.
 .PHONY: bench-bag
 bench-bag: all ## measure bags of work beside GNU parallel and an MPI master with workers
 	@BUILD=$(BUILD) tests/bench/bag.sh
@@ -363,6 +363,14 @@ bench-ether: ## measure raw Ethernet beside tcp and udp in labs, as root
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) tests/bench/ether.sh
 
+# programs of an MPI, each with every one that is installed: name, sources and headers
+define mpi_rule
+$$(BUILD)/tests/bench/$(1).%: $(2)
+	@mkdir -p $$(@D)
+	$$(call say,mpicc)
+	$$(Q)mpicc.$$* $$(COMMON_CFLAGS) -O2 -o $$@ $$(filter %.c,$$^) -lm
+endef
+
 .PHONY: bench-alltoall bench-alltoall-programs
 MPIS := $(foreach m,openmpi mpich,$(if $(wildcard /usr/bin/mpicc.$(m)),$(m)))
 bench-alltoall-programs: all $(BUILD)/tests/bench/alltoall_covey $(MPIS:%=$(BUILD)/tests/bench/alltoall.%) $(BUILD)/tests/bench/patience.so
@@ -372,10 +380,7 @@ bench-alltoall: ## compare all-to-all with Open MPI and MPICH in labs, draw it (
 	@$(MAKE) --no-print-directory $(JOBS) bench-alltoall-programs
 	@BUILD=$(BUILD) tests/bench/alltoall.sh
 
-$(BUILD)/tests/bench/alltoall.%: tests/bench/alltoall_mpi.c tests/bench/alltoall_load.c tests/bench/alltoall_load.h
-	@mkdir -p $(@D)
-	$(call say,mpicc)
-	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $(filter %.c,$^)
+$(eval $(call mpi_rule,alltoall,tests/bench/alltoall_mpi.c tests/bench/ranks_mpi.c tests/bench/alltoall_load.c tests/bench/alltoall_load.h tests/bench/ranks.h))
 
 # The same for communication behind computation.
 .PHONY: bench-overlap bench-overlap-programs
@@ -386,10 +391,7 @@ bench-overlap: ## measure what a task hides of its communication, beside Open MP
 	@$(MAKE) --no-print-directory $(JOBS) bench-overlap-programs
 	@BUILD=$(BUILD) tests/bench/overlap.sh
 
-$(BUILD)/tests/bench/overlap.%: tests/bench/overlap_mpi.c tools/bench/work.h
-	@mkdir -p $(@D)
-	$(call say,mpicc)
-	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $(filter %.c,$^) -lm
+$(eval $(call mpi_rule,overlap,tests/bench/overlap_mpi.c tools/bench/tasks/work.h))
 
 # And for calls one by one.
 .PHONY: bench-mpi bench-mpi-programs
@@ -400,10 +402,7 @@ bench-mpi: ## compare messages and collective calls with Open MPI and MPICH, as 
 	@$(MAKE) --no-print-directory $(JOBS) bench-mpi-programs
 	@BUILD=$(BUILD) tests/bench/beside.sh
 
-$(BUILD)/tests/bench/beside.%: tests/bench/beside_mpi.c tests/bench/beside_load.c tests/bench/beside_load.h
-	@mkdir -p $(@D)
-	$(call say,mpicc)
-	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $(filter %.c,$^)
+$(eval $(call mpi_rule,beside,tests/bench/beside_mpi.c tests/bench/ranks_mpi.c tests/bench/beside_load.c tests/bench/beside_load.h tests/bench/ranks.h))
 
 $(BUILD)/tests/bench/patience.so: tests/bench/patience.c
 	@mkdir -p $(@D)
@@ -452,7 +451,7 @@ ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
-FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)
+FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c $(wildcard tests/mpi/*.c)
 LINTED = $(filter-out $(FOREIGN_C),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint

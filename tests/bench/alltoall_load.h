@@ -14,24 +14,14 @@
 
 #include <stddef.h>
 
-struct load {
-    int me, ranks;
-    unsigned char *send, *recv; /* a block for each rank */
-    void *system;               /* the program's own */
-};
+#include "tests/bench/ranks.h"
 
 /* Waits until all ranks are there, exchanges blocks of that many bytes, and returns the seconds,
  * when all ranks have them: who is done must not check its blocks on the processor of who is not.
  */
 double load_exchange(const struct load *load, size_t bytes);
 
-/* Says why on standard error and ends the ranks. */
-_Noreturn void load_die(const char *why);
-
 /* Seconds of a clock that all ranks share. */
 double load_now(void);
-
-/* Runs all that the arguments ask for; me, ranks and system are set. */
-void load_run(struct load *load, int argc, char **argv);
 
 #endif

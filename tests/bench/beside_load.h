@@ -25,14 +25,7 @@
 
 #include <stddef.h>
 
-struct load {
-    int me, ranks;
-    unsigned char *send, *recv; /* a block for each rank */
-    void *system;               /* the program's own */
-};
-
-/* Says why on standard error and ends the ranks. */
-_Noreturn void load_die(const char *why);
+#include "tests/bench/ranks.h"
 
 /* Every rank's `count` figures to all, those of rank i at all[i * count]. */
 void load_share(const struct load *load, const double *mine, int count, double *all);
@@ -53,8 +46,5 @@ void load_scatter(const struct load *load, size_t bytes);
 void load_allgather(const struct load *load, size_t bytes);
 void load_alltoall(const struct load *load, size_t bytes);
 void load_reduce_scatter(const struct load *load, size_t bytes);
-
-/* Runs all that the arguments ask for; me, ranks and system are set. */
-void load_run(struct load *load, int argc, char **argv);
 
 #endif

@@ -2,19 +2,10 @@
 #include "tests/bench/beside_load.h"
 
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define TAG 1
-#define FINALIZE_SECONDS 10 /* then the end is forced: MPICH over UCX may wait there for ever */
 
-_Noreturn void load_die(const char *why)
-{
-    fprintf(stderr, "beside_mpi: %s\n", why);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
-}
+const unsigned load_finalize_seconds = 10;
 
 void load_share(const struct load *load, const double *mine, int count, double *all)
 {
@@ -93,18 +84,4 @@ void load_reduce_scatter(const struct load *load, size_t bytes)
 {
     MPI_Reduce_scatter_block(load->send, load->recv, numbers(bytes), MPI_DOUBLE, MPI_SUM,
                              MPI_COMM_WORLD);
-}
-
-int main(int argc, char **argv)
-{
-    struct load load = {0};
-
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &load.me);
-    MPI_Comm_size(MPI_COMM_WORLD, &load.ranks);
-    load_run(&load, argc, argv);
-    MPI_Barrier(MPI_COMM_WORLD);
-    alarm(FINALIZE_SECONDS);
-    MPI_Finalize();
-    return 0;
 }
