@@ -35,8 +35,10 @@ void connection_flush(struct task *task)
 {
     if (task->way.stream == NULL)
         return;
-    bool writable = stream_flush(task->way.stream) == 1;
-    int events = (task->way.blocked.any ? 0 : LOOP_READ) | (writable ? LOOP_WRITE : 0);
+    int left = stream_flush(task->way.stream);
+    int events = (task->way.blocked.any ? 0 : LOOP_READ) | (left == 1 ? LOOP_WRITE : 0);
+    if (left == STREAM_LATER)
+        loop_timer_start(task->daemon->tasks->later, STREAM_LATER_US);
     loop_fd_set(task->way.watch, events);
     connection_count(task);
 }
@@ -59,6 +61,15 @@ void connection_mark(struct task *task)
     task->way.dirty = true;
     task->way.next_dirty = tasks->first_dirty;
     tasks->first_dirty = task;
+}
+
+void connection_mark_all(void *daemon)
+{
+    struct daemon *d = daemon;
+    for (struct task *task = d->tasks->first; task != NULL; task = task->next) {
+        if (connection_queued_fds(task) > 0)
+            connection_mark(task);
+    }
 }
 
 static int pending_fds(struct pending *pending, const int *fds, int nfds)

@@ -37,6 +37,7 @@ void connection_flush_all(struct daemon *d);
 
 /* The task is one of the latter, for it may be watched for something else now. */
 void connection_mark(struct task *task);
+void connection_mark_all(void *daemon); /* those for which descriptors wait: see STREAM_LATER */
 
 /* What waits for the task has changed: the sums of all tasks change with it. */
 void connection_count(struct task *task);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/base/daemon.h"
+#include "daemon/table/connection.h"
 #include "lib/covey.h"
 #include "lib/link/ledger.h"
 #include "lib/link/stream.h"
@@ -23,7 +24,9 @@ int tasks_create(struct daemon *d)
     d->tasks = calloc(1, sizeof *d->tasks);
     if (d->tasks != NULL)
         d->tasks->by_local = calloc(TID_LOCAL_MAX + 1, sizeof *d->tasks->by_local);
-    return d->tasks == NULL || d->tasks->by_local == NULL ? -ENOMEM : 0;
+    if (d->tasks != NULL)
+        d->tasks->later = loop_timer_add(d->loop, connection_mark_all, d);
+    return d->tasks == NULL || d->tasks->by_local == NULL || d->tasks->later == NULL ? -ENOMEM : 0;
 }
 
 void tasks_destroy(struct daemon *d)
@@ -32,6 +35,7 @@ void tasks_destroy(struct daemon *d)
         return;
     while (d->tasks->first != NULL)
         task_destroy(d->tasks->first);
+    loop_timer_remove(&d->tasks->later);
     free(d->tasks->by_local);
     free(d->tasks);
     d->tasks = NULL;

@@ -147,15 +147,16 @@ struct tasks {
     struct task *first_dirty;
     uint32_t last_local;
     uint32_t count;
-    uint32_t peak;    /* the most since memory was given back */
-    bool held;        /* some task is held back or broken */
-    unsigned fds;     /* that wait for tasks */
-    uint64_t stamp;   /* of the last message for a task here, see proto/wire/stamp.h */
+    uint32_t peak;            /* the most since memory was given back */
+    bool held;                /* some task is held back or broken */
+    struct loop_timer *later; /* descriptors for tasks could not be sent, see STREAM_LATER */
+    unsigned fds;             /* that wait for tasks */
+    uint64_t stamp;           /* of the last message for a task here, see proto/wire/stamp.h */
     bool stamp_stays; /* the next message gets that one, too: it is the same for another task */
     struct tasks_past past[TASKS_REMEMBERED];
 };
 
-int tasks_create(struct daemon *d);   /* 0 or -ENOMEM */
+int tasks_create(struct daemon *d);   /* 0 or -ENOMEM; needs the loop */
 void tasks_destroy(struct daemon *d); /* and all tasks; also when there is no table */
 
 /* A new task with the next free tid; NULL: no memory, or tasks_max are there. */

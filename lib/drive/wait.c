@@ -24,6 +24,7 @@
 #include "lib/engine/peer.h"
 #include "lib/engine/rest.h"
 #include "lib/link/stream.h"
+#include "lib/member/home.h"
 #include "lib/member/part.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
@@ -83,6 +84,7 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
     uint64_t now_us = vm->wait.check_at_us == 0 ? 0 : clock_us();
     if (vm->wait.check_at_us != 0 && now_us >= vm->wait.check_at_us) {
         vm->wait.check_at_us = 0;
+        home_check(vm);
         order_check(vm);
         peer_check(vm, now_us);
         parts_check(vm, now_us);

@@ -440,6 +440,8 @@ int stream_flush(struct stream *s)
     while (s->first != NULL) {
         struct iovec iov[IOV_COUNT];
         ssize_t n = write_vector(s, iov, stream_gather(s, iov));
+        if (n < 0 && errno == ETOOMANYREFS)
+            return STREAM_LATER;
         if (n < 0)
             return errno == EAGAIN || errno == EINTR ? 1 : STREAM_CLOSED;
         written(s, (size_t)n);

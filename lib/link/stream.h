@@ -57,7 +57,10 @@ int stream_put_pieces(struct stream *s, const struct frame *frame, const struct 
                       int count);
 
 /* Writes what the socket takes. Returns 0 when all is out, 1 when something is left (wait for
- * writability), STREAM_CLOSED. */
+ * writability), STREAM_LATER when descriptors are next and all processes of this user together have
+ * more on their way than this one may open (man unix, ETOOMANYREFS; never with CAP_SYS_RESOURCE):
+ * no event tells when that is over, so try again in STREAM_LATER_US; or STREAM_CLOSED. */
+enum { STREAM_LATER = 2, STREAM_LATER_US = 10000 };
 int stream_flush(struct stream *s);
 
 /* Bytes queued and not yet written, and descriptors. */

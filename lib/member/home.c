@@ -8,6 +8,7 @@
 #include "lib/member/part.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
+#include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 
@@ -31,15 +32,27 @@ void home_flush(struct covey *vm)
 {
     if (vm->home.lost != 0)
         return;
-    vm->home.due = false;
+    vm->home.due = vm->home.later = false;
     int left = stream_flush(vm->home.daemon);
     if (left == STREAM_CLOSED) {
         home_lost(vm, COVEY_EDAEMON, "the daemon of this host ended");
         return;
     }
+    if (left == STREAM_LATER) {
+        vm->home.later = true;
+        wait_check_at(vm, clock_us() + STREAM_LATER_US);
+        watch_change(vm, &vm->home.watch, EPOLLIN);
+        return;
+    }
     /* the queue may be empty again before the send that found it full is told */
     bool wanted = left != 0 || vm->home.full;
     watch_change(vm, &vm->home.watch, EPOLLIN | (wanted ? EPOLLOUT : 0));
+}
+
+void home_check(struct covey *vm)
+{
+    if (vm->home.later)
+        home_flush(vm);
 }
 
 struct frame home_frame(const struct covey *vm, uint8_t kind, uint32_t destination, size_t size)

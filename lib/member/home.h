@@ -23,6 +23,7 @@ struct frame home_frame(const struct covey *vm, uint8_t kind, uint32_t destinati
 int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
                     const int *fds, int nfds);
 void home_flush(struct covey *vm);
+void home_check(struct covey *vm); /* what could not be flushed before is tried again */
 void home_ready(struct covey *vm, struct watch *watch, uint32_t events);
 void home_read(struct covey *vm);
 void home_lost(struct covey *vm, int error, const char *why);

@@ -66,8 +66,9 @@ struct home {
     char lost_text[160];
     struct stream *daemon;
     struct watch watch;
-    bool full; /* a send waits for room in the queue to the daemon */
-    bool due;  /* links queued something to the daemon that is not flushed yet */
+    bool full;  /* a send waits for room in the queue to the daemon */
+    bool due;   /* links queued something to the daemon that is not flushed yet */
+    bool later; /* what is queued is flushed at the next look at deadlines, see STREAM_LATER */
     struct ledger *ledger;
     bool reading; /* a frame of the daemon's is being looked at */
     bool kept;    /* one of them waits for its turn */

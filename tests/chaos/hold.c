@@ -10,6 +10,8 @@
  *   hold --bag BYTES         puts items of 1 MiB into a bag until it takes no more, says why, and
  * how many it took; then does them all, of which the results are as large, and collects them. Fails
  * when it takes so many bytes
+ *   hold --descriptors N     has that many descriptors on their way between two sockets until it is
+ * ended; it is no task
  *
  * An error is one line on standard error, and status 1.
  */
@@ -19,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define TAG 1
@@ -151,6 +154,32 @@ static int fill_bag(covey_t *vm, size_t bytes)
     return taken > 0 ? 0 : 1;
 }
 
+static int send_descriptors(int count)
+{
+    int fds[2];
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {0};
+    struct iovec iov = {"", 1};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    *c = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+    memcpy(CMSG_DATA(c), &(int){STDIN_FILENO}, sizeof(int));
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0)
+        return 1;
+    for (int i = 0; i < count; i++) {
+        if (sendmsg(fds[0], &msg, 0) != 1)
+            return 1;
+    }
+    printf("%d descriptors are on their way\n", count);
+    fflush(stdout);
+    return pause();
+}
+
 int main(int argc, char **argv)
 {
     covey_t *vm;
@@ -160,6 +189,8 @@ int main(int argc, char **argv)
         return 1;
     if (strcmp(mode, "--limited") == 0)
         setrlimit(RLIMIT_AS, &(struct rlimit){MEMORY_BYTES, MEMORY_BYTES});
+    if (argc == 3 && strcmp(mode, "--descriptors") == 0)
+        return send_descriptors((int)strtol(argv[2], NULL, 10));
     if (covey_join(&vm, NULL) != 0)
         return complain("join");
     int status = 2;

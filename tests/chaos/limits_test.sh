@@ -120,7 +120,19 @@ few_descriptors_for_callers() {
     [ "$(grep -vc 'no descriptors left' "$dir/said")" = 0 ] && within 15 works
 }
 
-
+# Another program of this user has more descriptors on their way than the daemon may open: those of
+# links and of who joins go on later, and nobody is told that a daemon ended.
+descriptors_on_their_way() {
+    local hold=$BUILD/tests/chaos/hold status=0
+    "$hold" --descriptors 100 >"$dir/said" &
+    local holder=$!
+    within 15 grep -q 'on their way' "$dir/said" || return 1
+    (sleep 1; kill $holder) &
+    COVEY_SOCKET=$(socket_of h0) "$hold" --ask shm 100000 || status=1
+    wait $holder
+    wait
+    works && [ $status -eq 0 ]
+}
 
 few_descriptors_in_a_task() {
     local hold=$BUILD/tests/chaos/hold
@@ -258,6 +270,11 @@ alone "a daemon needs some descriptors" no_descriptors_at_start
 limited=(prlimit --nofile=60:60)
 story "few descriptors in a daemon" 1 few_descriptors
 story "few descriptors for callers" 1 few_descriptors_for_callers
+if [ "$(id -u)" = 0 ]; then
+    skip "descriptors on their way" "the limit is not for root; an ordinary user runs this"
+else
+    story "descriptors on their way" 1 descriptors_on_their_way
+fi
 limited=()
 story "few descriptors in a task" 0 few_descriptors_in_a_task
 if sanitized "$BUILD/tests/chaos/hold"; then

@@ -26,8 +26,7 @@ story() { # name, hosts besides h0, command...: on a VM of its own
     local name=$1 hosts=$2 status=0
     shift 2
     case $name in *"${TEST:-}"*) ;; *) return ;; esac
-    start_vm "$hosts" || { bad "$name" "the VM does not start"; return; }
-    "$@" || status=$?
+    start_vm "$hosts" && "$@" || status=$?
     [ $status -eq 0 ] || tail -n 20 "$dir"/run/covey/*/*.log
     halt_vm || status=1
     if [ $status -eq 0 ]; then ok "$name"; else bad "$name" "${seed:+replay with SEED=$seed}"; fi

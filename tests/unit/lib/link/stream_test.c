@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- allocations that fail when asked ---- */
@@ -679,6 +680,47 @@ static void a_large_frame_may_be_kept(void)
     part(&j);
 }
 
+/* In a process of an ordinary user's: 0 when a stream says STREAM_LATER while that user has more
+ * descriptors on their way than the process may open, and goes on when they have arrived. */
+static int many_on_their_way(void)
+{
+    struct joined j;
+    int file, flushed = 0, count = 0;
+    join(&j, true);
+    files_make(&file, 1);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){40, 40});
+    while (flushed == 0 && count < 100) {
+        if (put(j.a, 10, (uint8_t)count++, &file, 1) != 0)
+            return 1;
+        flushed = stream_flush(j.a);
+    }
+    if (flushed != STREAM_LATER || stream_queued_fds(j.a) != 1)
+        return 2;
+    for (int i = 0; i < 1000 && (flushed != 0 || j.got.count < count); i++) {
+        if (receive(&j) != 0)
+            return 3;
+        flushed = stream_flush(j.a);
+        usleep(flushed == STREAM_LATER ? STREAM_LATER_US : 0);
+    }
+    return flushed == 0 && j.got.count == count &&
+                   arrived_as(&j, count - 1, 10, (uint8_t)(count - 1), 1)
+               ? 0
+               : 4;
+}
+
+static void too_many_on_their_way_are_sent_later(void)
+{
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) { /* root may send any number: a user that nobody is */
+        bool ordinary = geteuid() != 0 || setuid(1000000 + (uid_t)getpid()) == 0;
+        _exit(ordinary ? many_on_their_way() : 5);
+    }
+    CU_ASSERT(waitpid(pid, &status, 0) == pid);
+    CU_ASSERT(WIFEXITED(status));
+    CU_ASSERT_EQUAL(WEXITSTATUS(status), 0);
+}
+
 /* A frame of which a part is written cannot be taken back: the stream ends with it. */
 static void no_memory_for_the_rest_is_an_end(void)
 {
@@ -714,6 +756,7 @@ int main(void)
         {"descriptors travel with their frames", descriptors_travel_with_their_frames},
         {"queued descriptors are closed with the stream",
          queued_descriptors_are_closed_with_the_stream},
+        {"too many descriptors on their way are sent later", too_many_on_their_way_are_sent_later},
         {"announced descriptors must come", announced_descriptors_must_come},
         {"too many descriptors are refused", too_many_descriptors_are_refused},
         {"very many descriptors at once are refused", very_many_descriptors_at_once_are_refused},
