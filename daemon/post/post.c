@@ -95,6 +95,17 @@ void post_host_gone(struct daemon *d, uint32_t host)
 
 /* ---- the three ways ---- */
 
+/* A team's memory; where its descriptors do not fit the frame goes without them, and the team does
+ * without the memory. */
+static bool segment_put(struct task *task, const struct frame *frame, const uint8_t *payload,
+                        const int *fds, int nfds)
+{
+    bool fit = nfds == 2 && !connection_fds_full(task);
+    if (fit && connection_put(task, frame, payload, fds, nfds))
+        return true;
+    return (!fit || !task->way.broken) && connection_put(task, frame, payload, NULL, 0);
+}
+
 static void post_to_task(struct daemon *d, const struct frame *frame, const uint8_t *payload,
                          const int *fds, int nfds)
 {
@@ -102,6 +113,8 @@ static void post_to_task(struct daemon *d, const struct frame *frame, const uint
     bool taken = task != NULL;
     if (taken && (frame->kind == FRAME_LINK_OPEN || frame->kind == FRAME_LINK_ACCEPT))
         taken = introduction_deliver(d, task, frame, payload, fds, nfds);
+    else if (taken && frame->kind == FRAME_SEGMENT)
+        taken = segment_put(task, frame, payload, fds, nfds);
     else if (taken)
         taken = connection_put(task, frame, payload, fds, nfds);
     if (taken)
@@ -223,11 +236,12 @@ static const char *message_refused(const struct frame *frame, const uint8_t *pay
 static const char *task_frame_refused(const struct task *task, const struct frame *frame,
                                       const uint8_t *payload, int nfds)
 {
-    /* a ring's memory and a doorbell, or a doorbell */
-    int fds_most = frame->kind == FRAME_LINK_OPEN ? 2 : frame->kind == FRAME_LINK_ACCEPT ? 1 : 0;
+    /* memory that is shared and a doorbell, or a doorbell */
+    bool two = frame->kind == FRAME_LINK_OPEN || frame->kind == FRAME_SEGMENT;
+    int fds_most = two ? 2 : frame->kind == FRAME_LINK_ACCEPT ? 1 : 0;
     if (nfds > fds_most)
         return "it brings descriptors that are of no use";
-    if (nfds == STREAM_FDS_LOST && frame->kind != FRAME_LINK_OPEN)
+    if (nfds == STREAM_FDS_LOST && frame->kind != FRAME_LINK_OPEN && frame->kind != FRAME_SEGMENT)
         return "there was no room for its descriptors";
     if (frame->source != task->tid)
         return "its source is not the task that sent it";

@@ -309,6 +309,12 @@ int collective_paced(struct collective *c, const struct paced_job *job)
     return step_add(c, &step);
 }
 
+int collective_add_shared(struct collective *c, struct shared_job *job)
+{
+    const struct step step = {.kind = STEP_SHARED, .shared = job};
+    return step_add(c, &step);
+}
+
 int collective_call(struct collective *c, collective_fn *fn, void *arg)
 {
     const struct step step = {.kind = STEP_CALL, .fn = fn, .result = arg};

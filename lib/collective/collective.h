@@ -33,6 +33,7 @@
 #include "lib/collective/teams.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/req.h"
+#include "lib/member/watch.h"
 
 #define LANES 16 /* kinds of messages of one collective that must not be taken for each other */
 
@@ -54,6 +55,20 @@ struct kept {
     void (*free)(void *exchanges);
 };
 
+struct team_segment;
+
+/* What the members on one host have in common. */
+struct sharing {
+    struct team_segment *segment; /* NULL: nothing */
+    struct watch bell;            /* of the segment */
+    unsigned doubt;               /* whether yielding pays when a call waits for them */
+    bool crowded;                 /* they are more than there are processors */
+};
+
+/* Whether members cast: never, where the table says so, or always, for all of them force the route
+ * that does. */
+enum team_casts { CASTS_NEVER, CASTS_BY_TABLE, CASTS_ALWAYS };
+
 struct covey_team {
     struct covey *vm;
     struct covey_team *next; /* in the list of the task's teams */
@@ -68,11 +83,11 @@ struct covey_team {
     char broken_text[160];
     uint8_t forced[OPERATIONS]; /* enum algorithm, or 0: by the table */
     struct choice_table *choices;
-    bool casts;                 /* one frame reaches members of several hosts */
-    bool ether;                 /* and that is the route that all of them force */
+    enum team_casts casts;      /* one frame reaches members of several hosts */
     struct collective *running; /* in the order of their calls */
     int hosts;                  /* how many its members are on */
     int *host_lead;             /* by rank: the first rank on the same host */
+    struct sharing shared;      /* memory, with the members on this host: shared.h */
     void *extra;                /* its topology, if there is one: team_topology.h */
     void (*extra_free)(void *extra);
     bool blind;                /* its senders are, see pace.h */

@@ -24,6 +24,9 @@ bool circle_by_host(struct collective *c, int *root, struct circle *on);
 
 void bcast_binomial(struct collective *c, const struct circle *on, int root, const struct array *a);
 void bcast_cast(struct collective *c, const struct circle *on, int root, const struct array *a);
+/* From the lead of the caller's host to the others there: the second step of a collective between
+ * hosts. */
+void host_bcast(struct collective *c, const struct host_circles *circles, const struct array *a);
 /* Blocks are by rank in the team. */
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v);
 /* Of all members, by the algorithm of the table; `send` is the own block. */

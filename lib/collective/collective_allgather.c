@@ -9,6 +9,7 @@
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 #include "lib/msg/error.h"
 
 #include <assert.h>
@@ -64,7 +65,7 @@ void allgather_build(struct collective *c, const void *send, const struct vector
     const struct circle all = circle_all(team);
     size_t width = covey_type_size(v->type);
     size_t bytes = vector_range(v, 0, team->size, team->size) * width / (size_t)team->size;
-    enum algorithm algorithm = team_choose(team, OPERATION_ALLGATHER, bytes);
+    enum algorithm algorithm = team_choose_messages(team, OPERATION_ALLGATHER, bytes);
     collective_copy(c, vector_block(v, team->rank), send, vector_count(v, team->rank) * width);
     collective_fence(c);
     if (algorithm == ALLGATHER_LINEAR)
@@ -80,14 +81,18 @@ void allgather_build(struct collective *c, const void *send, const struct vector
     }
 }
 
-static int allgather_plan(covey_team_t *team, const void *send, const struct vector *v,
-                          struct collective **c)
+static int allgather_check(const covey_team_t *team, const void *send, const struct vector *v)
 {
     int error = vector_check(team, "allgather", 0, v);
     if (error == COVEY_OK && send == NULL && vector_count(v, team->rank) > 0)
         error = error_set(COVEY_EINVAL, "allgather: NULL");
-    if (error == COVEY_OK)
-        error = collective_create(team, "allgather", c);
+    return error;
+}
+
+static int allgather_plan(covey_team_t *team, const void *send, const struct vector *v,
+                          struct collective **c)
+{
+    int error = collective_create(team, "allgather", c);
     struct vector placed = *v;
     if (error == COVEY_OK && vector_place(*c, &placed))
         allgather_build(*c, send, &placed);
@@ -104,7 +109,19 @@ int covey_iallgather(covey_team_t *team, int type, const void *send, void *recv,
 {
     struct collective *c = NULL;
     const struct vector v = {.type = type, .base = recv, .each = count};
-    int error = allgather_plan(team, send, &v, &c);
+    int error = allgather_check(team, send, &v);
+    if (error == COVEY_OK &&
+        team_choose(team, OPERATION_ALLGATHER, count * covey_type_size(type)) == ALLGATHER_SHARED)
+        return shared_start(team,
+                            &(struct shared_job){.kind = SHARED_ALLGATHER,
+                                                 .name = "allgather",
+                                                 .type = type,
+                                                 .count = count,
+                                                 .send = send,
+                                                 .recv = recv},
+                            req);
+    if (error == COVEY_OK)
+        error = allgather_plan(team, send, &v, &c);
     return collective_start(error, c, req);
 }
 
@@ -121,6 +138,8 @@ int covey_iallgatherv(covey_team_t *team, int type, const void *send, void *recv
     struct collective *c = NULL;
     const struct vector v = {
         .type = type, .base = recv, .uneven = true, .counts = counts, .starts = starts};
-    int error = allgather_plan(team, send, &v, &c);
+    int error = allgather_check(team, send, &v);
+    if (error == COVEY_OK)
+        error = allgather_plan(team, send, &v, &c);
     return collective_start(error, c, req);
 }

@@ -5,6 +5,7 @@
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 #include "lib/msg/error.h"
 
 #include <assert.h>
@@ -58,17 +59,32 @@ static void barrier_cast(struct collective *c, const struct circle *on)
     bcast_cast(c, on, 0, &nothing);
 }
 
+/* The lead knows that all of its host have come. */
+static void host_gather(struct collective *c, const struct host_circles *circles)
+{
+    const struct covey_team *team = collective_team(c);
+    if (!shared_is_there(team)) {
+        gather_up(c, &circles->local);
+        return;
+    }
+    const struct shared_job gather = {.kind = SHARED_REDUCE,
+                                      .name = "barrier",
+                                      .type = COVEY_BYTES,
+                                      .root = shared_place(team, circle_rank(&circles->local, 0))};
+    collective_shared(c, &gather, 0);
+}
+
 static void barrier_hosts(struct collective *c)
 {
     struct host_circles circles;
     if (!host_circles(c, 0, &circles))
         return;
-    gather_up(c, &circles.local);
+    host_gather(c, &circles);
     collective_fence(c);
     if (circles.leads.rank >= 0)
         barrier_dissemination(c, &circles.leads);
     collective_fence(c);
-    release(c, &circles.local);
+    host_bcast(c, &circles, &(struct array){.type = COVEY_BYTES});
 }
 
 static void barrier_build(struct collective *c)
@@ -112,6 +128,11 @@ int covey_barrier(covey_team_t *team)
 int covey_ibarrier(covey_team_t *team, covey_req_t **req)
 {
     struct collective *c = NULL;
+    if (team != NULL && team_choose(team, OPERATION_BARRIER, 0) == BARRIER_SHARED)
+        return shared_start(
+            team,
+            &(struct shared_job){.kind = SHARED_BARRIER, .name = "barrier", .type = COVEY_BYTES},
+            req);
     int error = barrier_plan(team, &c);
     return collective_start(error, c, req);
 }

@@ -14,6 +14,7 @@
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 
 #include <assert.h>
 
@@ -147,6 +148,23 @@ static void bcast_chosen(struct collective *c, const struct circle *on, int root
         bcast_binomial(c, on, root, a);
 }
 
+void host_bcast(struct collective *c, const struct host_circles *circles, const struct array *a)
+{
+    const struct covey_team *team = collective_team(c);
+    if (!shared_suits(team, a->count * covey_type_size(a->type))) {
+        bcast_binomial(c, &circles->local, 0, a);
+        return;
+    }
+    const struct shared_job bcast = {.kind = SHARED_BCAST,
+                                     .name = "bcast",
+                                     .root = shared_place(team, circle_rank(&circles->local, 0)),
+                                     .type = a->type,
+                                     .count = a->count,
+                                     .send = a->base,
+                                     .recv = a->base};
+    collective_shared(c, &bcast, 1);
+}
+
 static void bcast_hosts(struct collective *c, int root, const struct array *a)
 {
     struct host_circles circles;
@@ -156,7 +174,7 @@ static void bcast_hosts(struct collective *c, int root, const struct array *a)
         bcast_chosen(c, &circles.leads, circles.root_place, a);
         collective_fence(c);
     }
-    bcast_binomial(c, &circles.local, 0, a);
+    host_bcast(c, &circles, a);
 }
 
 static void bcast_build(struct collective *c, int root, const struct array *a)
@@ -191,16 +209,6 @@ static void bcast_build(struct collective *c, int root, const struct array *a)
     }
 }
 
-static int bcast_plan(covey_team_t *team, int root, const struct array *a, struct collective **c)
-{
-    int error = collective_check(team, "bcast", root, a);
-    if (error == COVEY_OK)
-        error = collective_create(team, "bcast", c);
-    if (error == COVEY_OK)
-        bcast_build(*c, root, a);
-    return error;
-}
-
 int covey_bcast(covey_team_t *team, int root, int type, void *base, size_t count)
 {
     return covey_ibcast(team, root, type, base, count, COLLECTIVE_WAITS);
@@ -210,6 +218,22 @@ int covey_ibcast(covey_team_t *team, int root, int type, void *base, size_t coun
                  covey_req_t **req)
 {
     struct collective *c = NULL;
-    int error = bcast_plan(team, root, &(struct array){type, base, count}, &c);
+    const struct array a = {type, base, count};
+    int error = collective_check(team, "bcast", root, &a);
+    if (error == COVEY_OK &&
+        team_choose(team, OPERATION_BCAST, count * covey_type_size(type)) == BCAST_SHARED)
+        return shared_start(team,
+                            &(struct shared_job){.kind = SHARED_BCAST,
+                                                 .name = "bcast",
+                                                 .root = root,
+                                                 .type = type,
+                                                 .count = count,
+                                                 .send = base,
+                                                 .recv = base},
+                            req);
+    if (error == COVEY_OK)
+        error = collective_create(team, "bcast", &c);
+    if (error == COVEY_OK)
+        bcast_build(c, root, &a);
     return collective_start(error, c, req);
 }

@@ -11,6 +11,7 @@
  */
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective.h"
+#include "lib/collective/segment.h"
 #include "lib/msg/error.h"
 
 #include <ctype.h>
@@ -21,8 +22,10 @@
 
 #define TEXT_BYTES_MAX 65536
 
-static const char built_in[] = "barrier        *  *    hosts\n"
+static const char built_in[] = "barrier        *  *    shared\n"
+                               "barrier        *  *    hosts\n"
                                "barrier        *  *    dissemination\n"
+                               "bcast          *  *    shared\n"
                                "bcast          2  *    binomial\n"
                                "bcast          *  32K  hosts\n"
                                "bcast          *  32K  binomial\n"
@@ -31,25 +34,33 @@ static const char built_in[] = "barrier        *  *    hosts\n"
                                "bcast          4  *    chain\n"
                                "bcast          *  1M   scatter-allgather\n"
                                "bcast          *  *    chain\n"
+                               "scatter        *  *    shared\n"
                                "scatter        *  4K   binomial\n"
                                "scatter        *  *    linear\n"
+                               "gather         *  *    shared\n"
                                "gather         *  4K   binomial\n"
                                "gather         *  *    linear\n"
+                               "allgather      *  *    shared\n"
                                "allgather      2  *    ring\n"
                                "allgather      *  8K   bruck\n"
                                "allgather      *  *    ring\n"
+                               "reduce         *  *    shared\n"
                                "reduce         *  *    hosts\n"
                                "reduce         4  *    binomial\n"
                                "reduce         *  256K binomial\n"
                                "reduce         *  *    rabenseifner\n"
+                               "allreduce      *  *    shared\n"
                                "allreduce      *  *    hosts\n"
                                "allreduce      2  *    recursive-doubling\n"
                                "allreduce      *  64K  recursive-doubling\n"
                                "allreduce      *  *    rabenseifner\n"
+                               "reduce_scatter *  *    shared\n"
                                "reduce_scatter *  4K   reduce-scatterv\n"
                                "reduce_scatter *  *    pairwise\n"
+                               "scan           *  *    shared\n"
                                "scan           4  *    chain\n"
                                "scan           *  *    recursive-doubling\n"
+                               "alltoall       *  *    shared\n"
                                "alltoall       *  256  bruck\n"
                                "alltoall       *  8K   pairwise\n"
                                "alltoall       *  *    scheduled\n"
@@ -272,15 +283,38 @@ int choice_load(struct choice_table *table)
 /* ---- of a team ---------------------------------------------------------------------------------
  */
 
+/* Whether a call of so many bytes can go through the memory that the members share: they are on one
+ * host, and what each brings fits, or they can read each other's memory. */
+static bool fits_segment(const struct covey_team *team, enum operation operation, uint64_t bytes)
+{
+    if (team->shared.segment == NULL || team->hosts != 1)
+        return false;
+    bool blocks = operation == OPERATION_SCATTER || operation == OPERATION_ALLTOALL;
+    uint64_t brought = blocks ? bytes * (uint64_t)team->size : bytes;
+    return brought <= SEGMENT_AREA ||
+           (team->shared.segment->readable && operation != OPERATION_SCAN);
+}
+
 /* What can be done in this team: casts need a way, a division by hosts needs hosts of several. And
  * what is worth doing: between two hosts a chain carries the array across once (1 MiB to 2 x 4
  * members in 3.3 ms), and a ring of blocks most of it twice (3.8 ms). */
-static bool suits(const struct covey_team *team, enum algorithm algorithm)
+static bool suits(const struct covey_team *team, enum algorithm algorithm, uint64_t bytes)
 {
     switch (algorithm) {
+    case BARRIER_SHARED:
+    case BCAST_SHARED:
+    case SCATTER_SHARED:
+    case GATHER_SHARED:
+    case ALLGATHER_SHARED:
+    case REDUCE_SHARED:
+    case ALLREDUCE_SHARED:
+    case REDUCE_SCATTER_SHARED:
+    case SCAN_SHARED:
+    case ALLTOALL_SHARED:
+        return fits_segment(team, algorithms[algorithm].operation, bytes);
     case BARRIER_CAST:
     case BCAST_CAST:
-        return team->casts;
+        return team->casts != CASTS_NEVER;
     case BARRIER_HOSTS:
     case BCAST_HOSTS:
     case REDUCE_HOSTS:
@@ -298,10 +332,16 @@ static bool suits(const struct covey_team *team, enum algorithm algorithm)
     }
 }
 
+/* Which cannot be carried out where it does not suit, as others can. */
+static bool is_shared(enum algorithm algorithm)
+{
+    return strcmp(algorithms[algorithm].name, "shared") == 0;
+}
+
 /* Where raw Ethernet is the route, what it does best. */
 static enum algorithm by_route(const struct covey_team *team, enum operation operation)
 {
-    if (!team->ether)
+    if (team->casts != CASTS_ALWAYS)
         return ALGORITHM_NONE;
     return operation == OPERATION_BCAST     ? BCAST_CAST
            : operation == OPERATION_BARRIER ? BARRIER_CAST
@@ -309,20 +349,36 @@ static enum algorithm by_route(const struct covey_team *team, enum operation ope
 }
 
 /* Rows of algorithms that do not suit count as if they were not there. */
-enum algorithm team_choose(const struct covey_team *team, enum operation operation, uint64_t bytes)
+static enum algorithm choose(const struct covey_team *team, enum operation operation,
+                             uint64_t bytes, bool messages)
 {
     const struct choice_table *table = team->choices;
-    if (team->forced[operation] != ALGORITHM_NONE)
-        return (enum algorithm)team->forced[operation];
+    enum algorithm forced = (enum algorithm)team->forced[operation];
+    if (forced != ALGORITHM_NONE &&
+        (!is_shared(forced) || (!messages && suits(team, forced, bytes))))
+        return forced;
     if (by_route(team, operation) != ALGORITHM_NONE)
         return by_route(team, operation);
     for (int i = 0; i < table->count; i++) {
         const struct choice_row *row = &table->rows[i];
+        enum algorithm algorithm = (enum algorithm)row->algorithm;
         if (row->operation == operation && (uint64_t)team->size <= row->members &&
-            bytes <= row->bytes && suits(team, (enum algorithm)row->algorithm))
-            return (enum algorithm)row->algorithm;
+            bytes <= row->bytes && !(messages && is_shared(algorithm)) &&
+            suits(team, algorithm, bytes))
+            return algorithm;
     }
     return algorithm_at(operation, 0);
+}
+
+enum algorithm team_choose(const struct covey_team *team, enum operation operation, uint64_t bytes)
+{
+    return choose(team, operation, bytes, false);
+}
+
+enum algorithm team_choose_messages(const struct covey_team *team, enum operation operation,
+                                    uint64_t bytes)
+{
+    return choose(team, operation, bytes, true);
 }
 
 int covey_team_force(covey_team_t *team, const char *operation, const char *algorithm)
@@ -337,7 +393,7 @@ int covey_team_force(covey_team_t *team, const char *operation, const char *algo
         return error_set(COVEY_EINVAL, "team force: no algorithm %s of %s",
                          algorithm == NULL ? "" : algorithm, operation);
     team->forced[o] = (uint8_t)a;
-    return !suits(team, a);
+    return !suits(team, a, 0);
 }
 
 const char *covey_team_algorithm(const covey_team_t *team, const char *operation, uint64_t bytes)

@@ -35,35 +35,45 @@
     X(BARRIER, TREE, "tree")                                                                       \
     X(BARRIER, HOSTS, "hosts")                                                                     \
     X(BARRIER, CAST, "cast")                                                                       \
+    X(BARRIER, SHARED, "shared")                                                                   \
     X(BCAST, BINOMIAL, "binomial")                                                                 \
     X(BCAST, LINEAR, "linear")                                                                     \
     X(BCAST, CHAIN, "chain")                                                                       \
     X(BCAST, SCATTER_ALLGATHER, "scatter-allgather")                                               \
     X(BCAST, HOSTS, "hosts")                                                                       \
     X(BCAST, CAST, "cast")                                                                         \
+    X(BCAST, SHARED, "shared")                                                                     \
     X(SCATTER, BINOMIAL, "binomial")                                                               \
     X(SCATTER, LINEAR, "linear")                                                                   \
+    X(SCATTER, SHARED, "shared")                                                                   \
     X(GATHER, BINOMIAL, "binomial")                                                                \
     X(GATHER, LINEAR, "linear")                                                                    \
+    X(GATHER, SHARED, "shared")                                                                    \
     X(ALLGATHER, BRUCK, "bruck")                                                                   \
     X(ALLGATHER, RING, "ring")                                                                     \
     X(ALLGATHER, LINEAR, "linear")                                                                 \
+    X(ALLGATHER, SHARED, "shared")                                                                 \
     X(REDUCE, BINOMIAL, "binomial")                                                                \
     X(REDUCE, RABENSEIFNER, "rabenseifner")                                                        \
     X(REDUCE, HOSTS, "hosts")                                                                      \
+    X(REDUCE, SHARED, "shared")                                                                    \
     X(ALLREDUCE, RECURSIVE_DOUBLING, "recursive-doubling")                                         \
     X(ALLREDUCE, RABENSEIFNER, "rabenseifner")                                                     \
     X(ALLREDUCE, RING, "ring")                                                                     \
     X(ALLREDUCE, HOSTS, "hosts")                                                                   \
+    X(ALLREDUCE, SHARED, "shared")                                                                 \
     X(REDUCE_SCATTER, PAIRWISE, "pairwise")                                                        \
     X(REDUCE_SCATTER, RING, "ring")                                                                \
     X(REDUCE_SCATTER, REDUCE_SCATTERV, "reduce-scatterv")                                          \
+    X(REDUCE_SCATTER, SHARED, "shared")                                                            \
     X(SCAN, RECURSIVE_DOUBLING, "recursive-doubling")                                              \
     X(SCAN, CHAIN, "chain")                                                                        \
+    X(SCAN, SHARED, "shared")                                                                      \
     X(ALLTOALL, BRUCK, "bruck")                                                                    \
     X(ALLTOALL, LINEAR, "linear")                                                                  \
     X(ALLTOALL, PAIRWISE, "pairwise")                                                              \
     X(ALLTOALL, SCHEDULED, "scheduled")                                                            \
+    X(ALLTOALL, SHARED, "shared")                                                                  \
     X(ALLTOALLV, LINEAR, "linear")                                                                 \
     X(ALLTOALLV, PAIRWISE, "pairwise")                                                             \
     X(ALLTOALLV, SCHEDULED, "scheduled")                                                           \
@@ -117,5 +127,8 @@ int choice_load(struct choice_table *table);
 struct covey_team;
 /* What a call of so many bytes takes; an algorithm that does not suit the team is passed over. */
 enum algorithm team_choose(const struct covey_team *team, enum operation operation, uint64_t bytes);
+/* Likewise, of those that are made of messages: all but `shared`. */
+enum algorithm team_choose_messages(const struct covey_team *team, enum operation operation,
+                                    uint64_t bytes);
 
 #endif

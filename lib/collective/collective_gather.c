@@ -7,6 +7,7 @@
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 #include "lib/msg/error.h"
 
 /* ---- the tree ----------------------------------------------------------------------------------
@@ -145,10 +146,12 @@ static void scatter_linear(struct collective *c, int root, const struct array *o
 struct direction {
     const char *name;
     enum operation operation;
-    enum algorithm binomial;
+    enum algorithm binomial, shared;
 };
-static const struct direction gathering = {"gather", OPERATION_GATHER, GATHER_BINOMIAL};
-static const struct direction scattering = {"scatter", OPERATION_SCATTER, SCATTER_BINOMIAL};
+static const struct direction gathering = {"gather", OPERATION_GATHER, GATHER_BINOMIAL,
+                                           GATHER_SHARED};
+static const struct direction scattering = {"scatter", OPERATION_SCATTER, SCATTER_BINOMIAL,
+                                            SCATTER_SHARED};
 
 /* What the root alone must give right. */
 static int root_check(const covey_team_t *team, const struct direction *d, int root,
@@ -171,7 +174,7 @@ static void gather_build(struct collective *c, const struct direction *d, int ro
     const struct circle all = circle_all(team);
     struct branch b = {.on = &all, .v = v, .root = root};
     bool gather = d == &gathering;
-    if (!v->uneven && team_choose(team, d->operation, own_bytes(own)) == d->binomial) {
+    if (!v->uneven && team_choose_messages(team, d->operation, own_bytes(own)) == d->binomial) {
         if (gather)
             gather_binomial(c, &b, own->base);
         else
@@ -183,16 +186,41 @@ static void gather_build(struct collective *c, const struct direction *d, int ro
     }
 }
 
-static int gather_plan(covey_team_t *team, const struct direction *d, int root,
-                       const struct array *own, const struct vector *v, struct collective **c)
+/* Equal blocks, whose size all members know. */
+static bool gather_is_shared(const covey_team_t *team, const struct direction *d,
+                             const struct array *own, const struct vector *v)
 {
+    return !v->uneven && team_choose(team, d->operation, own_bytes(own)) == d->shared;
+}
+
+static int gather_shared(covey_team_t *team, const struct direction *d, int root,
+                         const struct array *own, const struct vector *v, covey_req_t **req)
+{
+    bool gather = d == &gathering;
+    const struct shared_job job = {.kind = gather ? SHARED_GATHER : SHARED_SCATTER,
+                                   .name = d->name,
+                                   .root = root,
+                                   .type = own->type,
+                                   .count = own->count,
+                                   .send = gather ? own->base : v->base,
+                                   .recv = gather ? v->base : own->base};
+    return shared_start(team, &job, req);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): what both calls are given */
+static int gather_start(covey_team_t *team, const struct direction *d, int root,
+                        const struct array *own, const struct vector *v, covey_req_t **req)
+{
+    struct collective *c = NULL;
     struct vector placed = *v;
     int error = root_check(team, d, root, own, v);
+    if (error == COVEY_OK && gather_is_shared(team, d, own, v))
+        return gather_shared(team, d, root, own, v, req);
     if (error == COVEY_OK)
-        error = collective_create(team, d->name, c);
-    if (error == COVEY_OK && (team->rank != root || vector_place(*c, &placed)))
-        gather_build(*c, d, root, own, &placed);
-    return error;
+        error = collective_create(team, d->name, &c);
+    if (error == COVEY_OK && (team->rank != root || vector_place(c, &placed)))
+        gather_build(c, d, root, own, &placed);
+    return collective_start(error, c, req);
 }
 
 int covey_gather(covey_team_t *team, int root, int type, const void *send, void *recv, size_t count)
@@ -204,11 +232,9 @@ int covey_gather(covey_team_t *team, int root, int type, const void *send, void 
 int covey_igather(covey_team_t *team, int root, int type, const void *send, void *recv,
                   size_t count, covey_req_t **req)
 {
-    struct collective *c = NULL;
     const struct array own = {type, (void *)send, count};
     const struct vector v = {.type = type, .base = recv, .each = count};
-    int error = gather_plan(team, &gathering, root, &own, &v, &c);
-    return collective_start(error, c, req);
+    return gather_start(team, &gathering, root, &own, &v, req);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
@@ -222,12 +248,10 @@ int covey_gatherv(covey_team_t *team, int root, int type, const void *send, size
 int covey_igatherv(covey_team_t *team, int root, int type, const void *send, size_t count,
                    void *recv, const size_t *counts, const size_t *starts, covey_req_t **req)
 {
-    struct collective *c = NULL;
     const struct array own = {type, (void *)send, count};
     const struct vector v = {
         .type = type, .base = recv, .uneven = true, .counts = counts, .starts = starts};
-    int error = gather_plan(team, &gathering, root, &own, &v, &c);
-    return collective_start(error, c, req);
+    return gather_start(team, &gathering, root, &own, &v, req);
 }
 
 int covey_scatter(covey_team_t *team, int root, int type, const void *send, void *recv,
@@ -240,11 +264,9 @@ int covey_scatter(covey_team_t *team, int root, int type, const void *send, void
 int covey_iscatter(covey_team_t *team, int root, int type, const void *send, void *recv,
                    size_t count, covey_req_t **req)
 {
-    struct collective *c = NULL;
     const struct array own = {type, recv, count};
     const struct vector v = {.type = type, .base = (void *)send, .each = count};
-    int error = gather_plan(team, &scattering, root, &own, &v, &c);
-    return collective_start(error, c, req);
+    return gather_start(team, &scattering, root, &own, &v, req);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
@@ -258,10 +280,8 @@ int covey_scatterv(covey_team_t *team, int root, int type, const void *send, con
 int covey_iscatterv(covey_team_t *team, int root, int type, const void *send, const size_t *counts,
                     const size_t *starts, void *recv, size_t count, covey_req_t **req)
 {
-    struct collective *c = NULL;
     const struct array own = {type, recv, count};
     const struct vector v = {
         .type = type, .base = (void *)send, .uneven = true, .counts = counts, .starts = starts};
-    int error = gather_plan(team, &scattering, root, &own, &v, &c);
-    return collective_start(error, c, req);
+    return gather_start(team, &scattering, root, &own, &v, req);
 }

@@ -17,6 +17,7 @@
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 #include "lib/msg/error.h"
 
 #include <assert.h>
@@ -289,6 +290,26 @@ static void allreduce_ring(struct collective *c, const struct circle *on, const 
 /* ---- within hosts, and between them ------------------------------------------------------------
  */
 
+/* The lead has the result of its host. */
+static void host_reduce(struct collective *c, const struct host_circles *circles,
+                        const struct reduction *r)
+{
+    const struct covey_team *team = collective_team(c);
+    if (!shared_suits(team, r->count * covey_type_size(r->type))) {
+        reduce_binomial(c, &circles->local, 0, r);
+        return;
+    }
+    const struct shared_job reduce = {.kind = SHARED_REDUCE,
+                                      .name = "reduce",
+                                      .root = shared_place(team, circle_rank(&circles->local, 0)),
+                                      .op = r->op,
+                                      .type = r->type,
+                                      .count = r->count,
+                                      .send = r->own,
+                                      .recv = r->acc};
+    collective_shared(c, &reduce, 0);
+}
+
 /* What a lead has of its host is what it brings to the others. */
 static void reduce_hosts(struct collective *c, int root, const struct reduction *r, bool all)
 {
@@ -296,7 +317,7 @@ static void reduce_hosts(struct collective *c, int root, const struct reduction 
     struct reduction between = *r;
     if (!host_circles(c, root, &circles))
         return;
-    reduce_binomial(c, &circles.local, 0, r);
+    host_reduce(c, &circles, r);
     collective_fence(c);
     between.own = r->acc;
     const struct array result = {r->type, r->acc, r->count};
@@ -306,7 +327,7 @@ static void reduce_hosts(struct collective *c, int root, const struct reduction 
         reduce_binomial(c, &circles.leads, circles.root_place, &between);
     collective_fence(c);
     if (all)
-        bcast_binomial(c, &circles.local, 0, &result);
+        host_bcast(c, &circles, &result);
 }
 
 /* ---- the calls ---------------------------------------------------------------------------------
@@ -363,27 +384,54 @@ static void allreduce_build(struct collective *c, struct reduction *r)
 }
 
 /* Of both calls: root -1 is all. */
-static int reduce_plan(covey_team_t *team, int root, struct reduction *r, void *result,
-                       struct collective **c)
+static int reduce_check(const covey_team_t *team, int root, const struct reduction *r, void *result)
 {
     const char *name = root < 0 ? "allreduce" : "reduce";
     const struct array own = {r->type, (void *)r->own, r->count};
     const struct array whole_result = {r->type, result, r->count};
     int error = collective_check(team, name, root < 0 ? 0 : root, &own);
-    bool wanted = error == COVEY_OK && (root < 0 || team->rank == root);
-    if (wanted)
+    if (error == COVEY_OK && (root < 0 || team->rank == root))
         error = collective_check(team, name, 0, &whole_result);
+    return error != COVEY_OK ? error : op_check(team->vm, name, r->op, r->type, r->count);
+}
+
+static int reduce_shared(covey_team_t *team, int root, const struct reduction *r, void *result,
+                         covey_req_t **req)
+{
+    const struct shared_job job = {.kind = root < 0 ? SHARED_ALLREDUCE : SHARED_REDUCE,
+                                   .name = root < 0 ? "allreduce" : "reduce",
+                                   .root = root < 0 ? 0 : root,
+                                   .op = r->op,
+                                   .type = r->type,
+                                   .count = r->count,
+                                   .send = r->own,
+                                   .recv = result};
+    return shared_start(team, &job, req);
+}
+
+static bool reduce_is_shared(const covey_team_t *team, int root, const struct reduction *r)
+{
+    size_t bytes = r->count * covey_type_size(r->type);
+    return root < 0 ? team_choose(team, OPERATION_ALLREDUCE, bytes) == ALLREDUCE_SHARED
+                    : team_choose(team, OPERATION_REDUCE, bytes) == REDUCE_SHARED;
+}
+
+static int reduce_start(covey_team_t *team, int root, struct reduction *r, void *result,
+                        covey_req_t **req)
+{
+    struct collective *c = NULL;
+    int error = reduce_check(team, root, r, result);
+    if (error == COVEY_OK && reduce_is_shared(team, root, r))
+        return reduce_shared(team, root, r, result, req);
     if (error == COVEY_OK)
-        error = op_check(team->vm, name, r->op, r->type, r->count);
-    if (error == COVEY_OK)
-        error = collective_create(team, name, c);
-    if (error != COVEY_OK || !reduce_prepare(*c, r, wanted ? result : NULL))
-        return error;
-    if (root < 0)
-        allreduce_build(*c, r);
-    else
-        reduce_build(*c, root, r);
-    return COVEY_OK;
+        error = collective_create(team, root < 0 ? "allreduce" : "reduce", &c);
+    bool wanted = error == COVEY_OK && (root < 0 || team->rank == root);
+    bool prepared = error == COVEY_OK && reduce_prepare(c, r, wanted ? result : NULL);
+    if (prepared && root < 0)
+        allreduce_build(c, r);
+    else if (prepared)
+        reduce_build(c, root, r);
+    return collective_start(error, c, req);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
@@ -397,11 +445,9 @@ int covey_reduce(covey_team_t *team, int root, int op, int type, const void *sen
 int covey_ireduce(covey_team_t *team, int root, int op, int type, const void *send, void *recv,
                   size_t count, covey_req_t **req)
 {
-    struct collective *c = NULL;
     struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = root < 0 ? error_set(COVEY_EINVAL, "reduce: the team has no rank %d", root)
-                         : reduce_plan(team, root, &r, recv, &c);
-    return collective_start(error, c, req);
+    return root < 0 ? error_set(COVEY_EINVAL, "reduce: the team has no rank %d", root)
+                    : reduce_start(team, root, &r, recv, req);
 }
 
 int covey_allreduce(covey_team_t *team, int op, int type, const void *send, void *recv,
@@ -414,8 +460,6 @@ int covey_allreduce(covey_team_t *team, int op, int type, const void *send, void
 int covey_iallreduce(covey_team_t *team, int op, int type, const void *send, void *recv,
                      size_t count, covey_req_t **req)
 {
-    struct collective *c = NULL;
     struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = reduce_plan(team, -1, &r, recv, &c);
-    return collective_start(error, c, req);
+    return reduce_start(team, -1, &r, recv, req);
 }

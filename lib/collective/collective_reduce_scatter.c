@@ -9,6 +9,7 @@
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 #include "lib/msg/error.h"
 
 #include <assert.h>
@@ -166,7 +167,7 @@ static void reduce_scatter_build(struct collective *c, const struct blocks *b)
 {
     const struct covey_team *team = collective_team(c);
     size_t bytes = vector_range(b->v, 0, team->size, team->size) * covey_type_size(b->v->type);
-    enum algorithm algorithm = team_choose(team, OPERATION_REDUCE_SCATTER, bytes);
+    enum algorithm algorithm = team_choose_messages(team, OPERATION_REDUCE_SCATTER, bytes);
     assert(algorithm == REDUCE_SCATTER_RING || algorithm == REDUCE_SCATTER_PAIRWISE ||
            algorithm == REDUCE_SCATTER_REDUCE_SCATTERV);
     if (algorithm == REDUCE_SCATTER_RING && op_commutes(team->vm, b->op))
@@ -188,17 +189,37 @@ static int reduce_scatter_check(const covey_team_t *team, int op, const struct v
     return error;
 }
 
-static int reduce_scatter_plan(covey_team_t *team, int op, struct vector *v, void *result,
-                               struct collective **c)
+/* The counts are the program's again when a call that does not wait returns. */
+static int reduce_scatter_shared(covey_team_t *team, int op, const struct vector *v, void *result,
+                                 covey_req_t **req)
 {
+    const struct shared_job job = {.kind = SHARED_REDUCE_SCATTER,
+                                   .name = "reduce_scatter",
+                                   .op = op,
+                                   .type = v->type,
+                                   .count = vector_range(v, 0, team->size, team->size),
+                                   .counts = v->counts,
+                                   .send = v->base,
+                                   .recv = result};
+    return shared_start(team, &job, req);
+}
+
+static int reduce_scatter_start(covey_team_t *team, int op, struct vector *v, void *result,
+                                covey_req_t **req)
+{
+    struct collective *c = NULL;
     int error = reduce_scatter_check(team, op, v, result);
+    size_t bytes = error != COVEY_OK
+                       ? 0
+                       : vector_range(v, 0, team->size, team->size) * covey_type_size(v->type);
+    if (error == COVEY_OK &&
+        team_choose(team, OPERATION_REDUCE_SCATTER, bytes) == REDUCE_SCATTER_SHARED)
+        return reduce_scatter_shared(team, op, v, result, req);
     if (error == COVEY_OK)
-        error = collective_create(team, "reduce_scatter", c);
-    if (error != COVEY_OK || !vector_place(*c, v) || !reduce_scatter_prepare(*c, v, result))
-        return error;
-    const struct blocks b = {.op = op, .v = v, .result = result};
-    reduce_scatter_build(*c, &b);
-    return COVEY_OK;
+        error = collective_create(team, "reduce_scatter", &c);
+    if (error == COVEY_OK && vector_place(c, v) && reduce_scatter_prepare(c, v, result))
+        reduce_scatter_build(c, &(struct blocks){.op = op, .v = v, .result = result});
+    return collective_start(error, c, req);
 }
 
 int covey_reduce_scatter(covey_team_t *team, int op, int type, const void *send, void *recv,
@@ -211,8 +232,6 @@ int covey_reduce_scatter(covey_team_t *team, int op, int type, const void *send,
 int covey_ireduce_scatter(covey_team_t *team, int op, int type, const void *send, void *recv,
                           const size_t *counts, covey_req_t **req)
 {
-    struct collective *c = NULL;
     struct vector v = {.type = type, .base = (void *)send, .uneven = true, .counts = counts};
-    int error = reduce_scatter_plan(team, op, &v, recv, &c);
-    return collective_start(error, c, req);
+    return reduce_scatter_start(team, op, &v, recv, req);
 }

@@ -15,6 +15,7 @@
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
+#include "lib/collective/shared.h"
 #include "lib/collective/teams.h"
 #include "lib/drive/call.h"
 #include "lib/drive/wait.h"
@@ -103,7 +104,8 @@ static bool run_next(struct covey *vm, struct collective *c)
         c->program.run_last = -1;
     c->program.steps[step].started = true;
     enum step_kind kind = c->program.steps[step].kind;
-    if (kind == STEP_SEND || kind == STEP_RECEIVE || kind == STEP_CAST || kind == STEP_PACED)
+    if (kind == STEP_SEND || kind == STEP_RECEIVE || kind == STEP_CAST || kind == STEP_PACED ||
+        kind == STEP_SHARED)
         step_start(c, step);
     else {
         const struct step s = c->program.steps[step];
@@ -200,7 +202,9 @@ static void drop_all(struct covey *vm, struct collective *c)
         next = r->next;
         if (r->req.done)
             continue;
-        if (r->req.kind == REQ_COLLECTIVE)
+        if (r->req.kind == REQ_COLLECTIVE && c->program.steps[r->step].kind == STEP_SHARED)
+            shared_give_up(vm, &r->req);
+        else if (r->req.kind == REQ_COLLECTIVE)
             paced_give_up(&r->req);
         if (r->req.kind == REQ_RECEIVE && match_cancel(vm, &r->req))
             req_finish(&r->req, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
@@ -264,6 +268,13 @@ void collective_bury_all(struct covey *vm)
     bury_orphans(vm, true);
 }
 
+/* Steps that are no messages. */
+static void settle_others(struct covey *vm)
+{
+    paced_settle(vm);
+    shared_settle(vm);
+}
+
 void collective_progress(struct covey *vm)
 {
     if (teams_of(vm)->orphans != NULL)
@@ -274,8 +285,8 @@ void collective_progress(struct covey *vm)
     const char *text = covey_error_text();
     memcpy(kept, text, strnlen(text, sizeof kept - 1) + 1);
     kept[sizeof kept - 1] = '\0';
-    paced_settle(vm);
-    for (; teams_of(vm)->ready != NULL; paced_settle(vm)) {
+    settle_others(vm);
+    for (; teams_of(vm)->ready != NULL; settle_others(vm)) {
         struct collective *c = teams_of(vm)->ready;
         teams_of(vm)->ready = c->ready_next;
         c->ready = false;

@@ -8,6 +8,7 @@
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 
 #include <assert.h>
 
@@ -54,7 +55,7 @@ static void scan_build(struct collective *c, const struct scan *s, struct reduct
         return;
     collective_copy(c, r->acc, r->own, bytes);
     collective_fence(c);
-    enum algorithm algorithm = team_choose(team, OPERATION_SCAN, bytes);
+    enum algorithm algorithm = team_choose_messages(team, OPERATION_SCAN, bytes);
     assert(algorithm == SCAN_CHAIN || algorithm == SCAN_RECURSIVE_DOUBLING);
     if (algorithm == SCAN_CHAIN)
         scan_chain(c, &all, r);
@@ -75,21 +76,36 @@ static void scan_build(struct collective *c, const struct scan *s, struct reduct
         scan_shift(c, &all, r, s->result);
 }
 
-static int scan_plan(covey_team_t *team, const struct scan *s, struct reduction *r,
-                     struct collective **c)
+static int scan_check(const covey_team_t *team, const struct scan *s, const struct reduction *r)
 {
     const struct array own = {r->type, (void *)r->own, r->count};
     const struct array result = {r->type, s->result, r->count};
     int error = collective_check(team, s->name, 0, &own);
     if (error == COVEY_OK)
         error = collective_check(team, s->name, 0, &result);
+    return error != COVEY_OK ? error : op_check(team->vm, s->name, r->op, r->type, r->count);
+}
+
+static int scan_start(covey_team_t *team, const struct scan *s, struct reduction *r,
+                      covey_req_t **req)
+{
+    struct collective *c = NULL;
+    const struct shared_job job = {.kind = s->exclusive ? SHARED_EXSCAN : SHARED_SCAN,
+                                   .name = s->name,
+                                   .op = r->op,
+                                   .type = r->type,
+                                   .count = r->count,
+                                   .send = r->own,
+                                   .recv = s->result};
+    int error = scan_check(team, s, r);
+    if (error == COVEY_OK &&
+        team_choose(team, OPERATION_SCAN, r->count * covey_type_size(r->type)) == SCAN_SHARED)
+        return shared_start(team, &job, req);
     if (error == COVEY_OK)
-        error = op_check(team->vm, s->name, r->op, r->type, r->count);
+        error = collective_create(team, s->name, &c);
     if (error == COVEY_OK)
-        error = collective_create(team, s->name, c);
-    if (error == COVEY_OK)
-        scan_build(*c, s, r);
-    return error;
+        scan_build(c, s, r);
+    return collective_start(error, c, req);
 }
 
 int covey_scan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count)
@@ -101,11 +117,9 @@ int covey_scan(covey_team_t *team, int op, int type, const void *send, void *rec
 int covey_iscan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count,
                 covey_req_t **req)
 {
-    struct collective *c = NULL;
     const struct scan s = {.name = "scan", .result = recv};
     struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = scan_plan(team, &s, &r, &c);
-    return collective_start(error, c, req);
+    return scan_start(team, &s, &r, req);
 }
 
 int covey_exscan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count)
@@ -117,9 +131,7 @@ int covey_exscan(covey_team_t *team, int op, int type, const void *send, void *r
 int covey_iexscan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count,
                   covey_req_t **req)
 {
-    struct collective *c = NULL;
     const struct scan s = {.name = "exscan", .exclusive = true, .result = recv};
     struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = scan_plan(team, &s, &r, &c);
-    return collective_start(error, c, req);
+    return scan_start(team, &s, &r, req);
 }

@@ -19,7 +19,8 @@ enum step_kind {
     STEP_COPY,
     STEP_REDUCE,
     STEP_CALL,
-    STEP_PACED
+    STEP_PACED,
+    STEP_SHARED
 };
 
 struct step {
@@ -29,6 +30,7 @@ struct step {
     int rank; /* send, receive; cast: how many receivers */
     int op, type;
     const struct paced_job *job; /* paced */
+    struct shared_job *shared;   /* shared */
     const void *left, *right;    /* what is sent, copied, reduced */
     void *result;                /* where it is received, copied, reduced to */
     size_t count;                /* elements; copy: bytes */
@@ -47,6 +49,7 @@ struct edge {
     int to, next;
 };
 
+struct shared_job;
 struct step_block;
 
 /* A request of a step; first: both have one address. */
@@ -118,6 +121,8 @@ void collective_destroy(struct collective *c); /* NULL is fine */
 void collective_fail(struct collective *c, int error, const char *why);
 /* Tells the other members that the team is broken here. */
 void collective_tell_all(struct covey_team *team);
+/* A step that is carried out through shared memory: shared.h. */
+int collective_add_shared(struct collective *c, struct shared_job *job);
 /* A request that is no step's, and its end. */
 struct step_req *step_req_create(void);
 void step_req_free(struct step_req *r);

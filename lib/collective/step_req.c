@@ -9,6 +9,7 @@
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
+#include "lib/collective/shared.h"
 #include "lib/engine/req.h"
 
 #include <assert.h>
@@ -169,6 +170,13 @@ static void start_paced(struct collective *c, int step)
         req_refused(c, r, error);
 }
 
+static void start_shared(struct collective *c, int step)
+{
+    struct step_block *block = reqs_create(c, step, 1, REQ_COLLECTIVE);
+    if (block != NULL)
+        shared_begin(c->program.steps[step].shared, &block->reqs[0].req);
+}
+
 void step_start(struct collective *c, int step)
 {
     c->program.steps[step].pending =
@@ -182,6 +190,9 @@ void step_start(struct collective *c, int step)
         break;
     case STEP_PACED:
         start_paced(c, step);
+        break;
+    case STEP_SHARED:
+        start_shared(c, step);
         break;
     default:
         assert(c->program.steps[step].kind == STEP_CAST);

@@ -11,6 +11,8 @@ struct collective;
 struct covey_team;
 struct op_defined;
 struct paced;
+struct shared_job;
+struct shared_offer;
 struct step_req;
 struct sync;
 
@@ -23,7 +25,10 @@ struct teams {
     bool assembling, aborts;  /* a team is being made; a member gave one up */
     struct paced *paced;      /* schedules that are carried out */
     struct covey_req *paced_due, *paced_due_last; /* of theirs: something happened */
-    struct sync *early;                           /* for those that have not begun here */
+    struct shared_job *awaited;  /* through shared memory: they wait for other members */
+    struct shared_offer *offers; /* of segments, for teams that are being made */
+    unsigned offer_count;
+    struct sync *early; /* for those that have not begun here */
     unsigned early_count;
     int early_refused; /* 0, or why some could not be kept, of teams that were not there: */
     uint32_t early_refused_first, early_refused_last; /* contexts */

@@ -53,6 +53,19 @@
 #define WORTH_BYTES 32768 /* waking up for, of a message of which as much is missing */
 #define REST_US 2000      /* until they have come, at most */
 
+/* Whether something is waited for that comes in memory. */
+static bool looks(const struct covey *vm)
+{
+    return vm->links.looked_count > 0 || vm->wait.looked > 0;
+}
+
+/* Before sleeping; true: something came. */
+static bool arm_all(struct covey *vm)
+{
+    bool came = conn_arm_all(vm);
+    return parts_arm(vm) || came;
+}
+
 /* What became due meanwhile. The lock may be let go. */
 static void settle_parts(struct covey *vm)
 {
@@ -65,6 +78,7 @@ static bool look_at_rings(struct covey *vm)
 {
     bool moved = conn_poll_all(vm);
     moved = order_settle(vm) || moved;
+    moved = parts_look(vm) || moved;
     settle_parts(vm);
     return moved;
 }
@@ -79,6 +93,7 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
     }
     bool moved = conn_poll_all(vm);
     moved = order_settle(vm) || moved;
+    moved = parts_look(vm) || moved;
     conn_wake_rested(vm);
     conn_step_all(vm);
     uint64_t now_us = vm->wait.check_at_us == 0 ? 0 : clock_us();
@@ -151,7 +166,7 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
     due_us = rested_us < due_us ? rested_us : due_us;
     uint64_t for_us = timeout_us(vm, due_us < deadline_us ? due_us : deadline_us);
     int count;
-    if (conn_arm_all(vm) || for_us == 0) {
+    if (arm_all(vm) || for_us == 0) {
         count = epoll_wait(vm->wait.epoll, events, EVENTS_MAX, 0);
     } else {
         vm->wait.asleep_until_us[role] = for_us == UINT64_MAX ? for_us : clock_us() + for_us;
@@ -163,7 +178,11 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
         direct_wake(vm);
         vm->wait.asleep_until_us[role] = 0;
     }
-    return vm->wait.poller == role && handle(vm, events, count > 0 ? count : 0);
+    if (vm->wait.poller == role)
+        return handle(vm, events, count > 0 ? count : 0);
+    if (count > 0 && vm->wait.looked > 0)
+        wait_ring(vm); /* a bell that rings once may have been among them */
+    return false;
 }
 
 /* Looks at the links in memory alone, which costs no system call; true when what is waited for
@@ -172,8 +191,8 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
 static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context, bool *moved)
 {
     bool came = false;
-    int looks = vm->wait.crowded ? 1 : RING_LOOKS;
-    for (int i = 0; i < looks && vm->links.looked_count > 0 && !came; i++) {
+    int times = vm->wait.crowded ? 1 : RING_LOOKS;
+    for (int i = 0; i < times && looks(vm) && !came; i++) {
         if (look_at_rings(vm)) {
             *moved = true;
             came = done(context);
@@ -215,8 +234,7 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
  */
 static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
 {
-    if (vm->links.looked_count > 0 && vm->wait.calls % RING_TURNS != 0 && look_at_rings(vm) &&
-        done(context))
+    if (looks(vm) && vm->wait.calls % RING_TURNS != 0 && look_at_rings(vm) && done(context))
         return true;
     poller_look(vm);
     return done(context);
@@ -264,7 +282,7 @@ static void wake_poller(struct covey *vm)
     bool due = vm->wait.check_at_us != 0 && vm->wait.check_at_us < until_us;
     bool steps = vm->links.stepped_count > 0 && conn_step_all(vm) < until_us;
     bool rested = conn_rest_due_us(vm) < until_us;
-    bool came = vm->wait.poller == POLLER_NONE && vm->links.looked_count > 0 && conn_arm_all(vm);
+    bool came = vm->wait.poller == POLLER_NONE && looks(vm) && arm_all(vm);
     if (due || steps || rested || came)
         wait_ring(vm);
 }

@@ -52,6 +52,12 @@ bool route_is_broadcast(struct covey *vm, uint32_t tid)
     return routes[wanted(vm, tid, peer_find(vm, tid))].broadcast;
 }
 
+bool route_is_memory(struct covey *vm, uint32_t tid)
+{
+    int route = wanted(vm, tid, peer_find(vm, tid));
+    return route == COVEY_ROUTE_AUTO || route == COVEY_ROUTE_SHM;
+}
+
 struct route_state *route_state_get(struct peer *peer, int route)
 {
     if (peer->routes == NULL)

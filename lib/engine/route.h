@@ -43,6 +43,8 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
 int route_wanted(const struct covey *vm, const struct peer *peer);
 /* Whether the next message to that task goes by frames that reach several hosts. */
 bool route_is_broadcast(struct covey *vm, uint32_t tid);
+/* Whether what goes to a task of this host may go through memory. */
+bool route_is_memory(struct covey *vm, uint32_t tid);
 /* Whether route_choose(), free to choose, takes a stream to that task or begins to open one. */
 bool route_takes_stream(const struct covey *vm, const struct peer *peer);
 /* Much is going to that task: a stream is worth it from now on. */

@@ -4,6 +4,7 @@
 #include "lib/exchange/alltoall.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 
 #include <assert.h>
 
@@ -12,7 +13,7 @@ static void alltoall_build(struct collective *c, const struct alltoall *a)
     const struct covey_team *team = collective_team(c);
     size_t bytes = a->send.each * covey_type_size(a->send.type);
     enum operation operation = a->send.uneven ? OPERATION_ALLTOALLV : OPERATION_ALLTOALL;
-    switch (team_choose(team, operation, bytes)) {
+    switch (team_choose_messages(team, operation, bytes)) {
     case ALLTOALL_BRUCK:
         alltoall_bruck(c, a);
         break;
@@ -42,9 +43,7 @@ static void alltoall_build(struct collective *c, const struct alltoall *a)
 static int alltoall_plan(covey_team_t *team, const char *name, struct alltoall *a,
                          struct collective **c)
 {
-    int error = alltoall_check(team, name, a);
-    if (error == COVEY_OK)
-        error = collective_create(team, name, c);
+    int error = collective_create(team, name, c);
     if (error == COVEY_OK && alltoall_begin(*c, a))
         alltoall_build(*c, a);
     return error;
@@ -66,7 +65,19 @@ int covey_ialltoall(covey_team_t *team, int type, const void *send, void *recv, 
 {
     struct collective *c = NULL;
     struct alltoall a = equal(type, send, recv, count);
-    int error = alltoall_plan(team, "alltoall", &a, &c);
+    int error = alltoall_check(team, "alltoall", &a);
+    if (error == COVEY_OK &&
+        team_choose(team, OPERATION_ALLTOALL, count * covey_type_size(type)) == ALLTOALL_SHARED)
+        return shared_start(team,
+                            &(struct shared_job){.kind = SHARED_ALLTOALL,
+                                                 .name = "alltoall",
+                                                 .type = type,
+                                                 .count = count,
+                                                 .send = send,
+                                                 .recv = recv},
+                            req);
+    if (error == COVEY_OK)
+        error = alltoall_plan(team, "alltoall", &a, &c);
     return collective_start(error, c, req);
 }
 
@@ -90,6 +101,8 @@ int covey_ialltoallv(covey_team_t *team, int type, const void *send, const size_
         .recv = {type, recv, 0, true, recv_counts, recv_starts},
         .blocking = req == COLLECTIVE_WAITS,
     };
-    int error = alltoall_plan(team, "alltoallv", &a, &c);
+    int error = alltoall_check(team, "alltoallv", &a);
+    if (error == COVEY_OK)
+        error = alltoall_plan(team, "alltoallv", &a, &c);
     return collective_start(error, c, req);
 }

@@ -114,7 +114,7 @@ static enum algorithm vector_exchange_choose(const struct vector_exchange *v,
     uint64_t mean;
 
     if (v->adaptive && nearly_equal(&order->x, &mean))
-        return team_choose(v->plan.team, OPERATION_ALLTOALL, mean) == ALLTOALL_SCHEDULED
+        return team_choose_messages(v->plan.team, OPERATION_ALLTOALL, mean) == ALLTOALL_SCHEDULED
                    ? ALLTOALLV_SCHEDULED
                    : ALLTOALLV_LINEAR;
     if (!v->lesson.known)

@@ -5,14 +5,12 @@
  */
 #include "lib/link/link.h"
 #include "lib/link/ring.h"
+#include "lib/link/shared_memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct shm_memory {
@@ -30,13 +28,6 @@ struct link_shm {
 static struct link_shm *shm_of(struct link *link)
 {
     return (struct link_shm *)link;
-}
-
-static void doorbell_ring(int fd)
-{
-    const uint64_t one = 1;
-    ssize_t written = write(fd, &one, sizeof one);
-    (void)written; /* EAGAIN: it rings already */
 }
 
 static ssize_t nonsense(struct link *link)
@@ -147,22 +138,9 @@ static struct link_shm *shm_map(int memory_fd)
     return shm;
 }
 
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-
-static int memory_create(void)
-{
-    int fd = memfd_create("covey-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -1;
-    if (ftruncate(fd, sizeof(struct shm_memory)) == 0 && fcntl(fd, F_ADD_SEALS, SEALS) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
 struct link *link_shm_open(int *memory_fd)
 {
-    int fd = memory_create();
+    int fd = shared_memory_create("covey-ring", sizeof(struct shm_memory));
     if (fd < 0)
         return NULL;
     struct link_shm *shm = shm_map(fd);
@@ -178,18 +156,6 @@ struct link *link_shm_open(int *memory_fd)
     return &shm->base;
 }
 
-/* Ringing must neither block nor write into anything else that the other end may have passed. */
-static bool doorbell_ok(int fd)
-{
-    static const char eventfd_name[] = "anon_inode:[eventfd]";
-    char path[32], name[sizeof eventfd_name] = "";
-    int flags = fcntl(fd, F_GETFL);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(path, name, sizeof name);
-    bool named = n < 0 || (n == sizeof name - 1 && memcmp(name, eventfd_name, (size_t)n) == 0);
-    return flags >= 0 && (flags & O_NONBLOCK) != 0 && named;
-}
-
 bool link_shm_connect(struct link *link, int peer_doorbell)
 {
     if (!doorbell_ok(peer_doorbell))
@@ -198,18 +164,10 @@ bool link_shm_connect(struct link *link, int peer_doorbell)
     return true;
 }
 
-static bool memory_ok(int fd)
-{
-    struct stat st;
-    int seals = fcntl(fd, F_GET_SEALS);
-    return seals >= 0 && (seals & (F_SEAL_SHRINK | F_SEAL_GROW)) == (F_SEAL_SHRINK | F_SEAL_GROW) &&
-           fstat(fd, &st) == 0 && st.st_size == (off_t)sizeof(struct shm_memory);
-}
-
 struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why)
 {
     *why = "its memory is not that of rings";
-    if (!memory_ok(memory_fd))
+    if (!shared_memory_ok(memory_fd, sizeof(struct shm_memory)))
         return NULL;
     *why = "its doorbell is no eventfd, or one that may block";
     if (!doorbell_ok(peer_doorbell))

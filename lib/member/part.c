@@ -23,6 +23,22 @@ void parts_settle(struct covey *vm)
     }
 }
 
+bool parts_look(struct covey *vm)
+{
+    bool came = false;
+    for (const struct part *const *p = vm->parts; *p != NULL && vm->wait.looked > 0; p++)
+        came = ((*p)->look != NULL && (*p)->look(vm)) || came;
+    return came;
+}
+
+bool parts_arm(struct covey *vm)
+{
+    bool came = false;
+    for (const struct part *const *p = vm->parts; *p != NULL && vm->wait.looked > 0; p++)
+        came = ((*p)->arm != NULL && (*p)->arm(vm)) || came;
+    return came;
+}
+
 void parts_check(struct covey *vm, uint64_t now_us)
 {
     TELL(vm, check, vm, now_us)

@@ -53,6 +53,11 @@ struct part {
     /* Does what became due by part_due(), from the poll loop, where nothing else is half done. The
      * lock may be let go meanwhile. */
     void (*settle)(struct covey *vm);
+    /* Looks at what is waited for in memory that other tasks write; true: something came, perhaps
+     * what a call waits for. Called while vm->wait.looked is not 0. arm(): likewise, before
+     * sleeping: from then on whoever writes there rings a doorbell. */
+    bool (*look)(struct covey *vm);
+    bool (*arm)(struct covey *vm);
     /* Deadlines are looked at: does what is due, and asks for the next look by wait_check_at(). */
     void (*check)(struct covey *vm, uint64_t now_us);
 
@@ -68,6 +73,8 @@ struct part {
 
 /* Calls of the rows that have the function, in the order of the table. */
 void parts_settle(struct covey *vm); /* as long as anything is due */
+bool parts_look(struct covey *vm);
+bool parts_arm(struct covey *vm);
 void parts_check(struct covey *vm, uint64_t now_us);
 void parts_task_silent(struct covey *vm, const struct peer *peer);
 void parts_task_gone(struct covey *vm, struct peer *peer);

@@ -46,6 +46,7 @@ struct waiting {
     enum poller poller;
     unsigned threads; /* inside wait_until() */
     uint64_t calls;   /* of it so far */
+    unsigned looked;  /* things in shared memory that are waited for: part.h, look() */
     unsigned doubt;   /* whether spinning pays: grows with waits that it would not end */
     bool crowded;     /* somebody else wanted this processor when the task last spun */
     pthread_t progress_thread;

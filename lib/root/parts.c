@@ -10,6 +10,7 @@
 #include "lib/calls/notify.h"
 #include "lib/collective/collective.h"
 #include "lib/collective/paced.h"
+#include "lib/collective/shared.h"
 #include "lib/collective/teams.h"
 #include "lib/drive/direct.h"
 #include "lib/drive/request.h"
@@ -101,8 +102,14 @@ static const struct part teams = {
     .bytes = sizeof(struct teams),
     .create = team_init,
     .destroy = team_free_all,
-    .handlers = (const struct part_handler[]){{.kind = FRAME_SYNC, .on_frame = paced_on_sync}, {0}},
+    .handlers =
+        (const struct part_handler[]){{.kind = FRAME_SYNC, .on_frame = paced_on_sync},
+                                      {.kind = FRAME_SEGMENT, .on_frame_fds = shared_on_segment},
+                                      {0}},
     .settle = collective_progress,
+    .look = shared_look,
+    .arm = shared_arm,
+    .task_gone = shared_task_gone,
     .task_silent = paced_peer_gone,
     .syncs_lost = paced_sync_lost,
     .leave = team_leave_all};

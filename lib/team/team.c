@@ -13,6 +13,7 @@
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
+#include "lib/collective/shared.h"
 #include "lib/collective/teams.h"
 #include "lib/drive/call.h"
 #include "lib/engine/route.h"
@@ -36,7 +37,7 @@
 /* What a member says, and what the first one answers. */
 struct hello {
     uint64_t hash, size, context;
-    uint64_t casts;           /* 0: no, 1: it can, 2: and its route is raw Ethernet */
+    uint64_t casts;           /* enum team_casts */
     uint64_t topology, blind; /* only answered: whether there is a topology, see team_topology.h */
 };
 
@@ -56,6 +57,7 @@ static void team_destroy(struct covey_team *team)
         team->extra_free(team->extra);
     if (team->kept.free != NULL)
         team->kept.free(team->kept.exchanges);
+    shared_team_free(team);
     free(team->tids);
     free(team->places);
     free(team->host_lead);
@@ -71,6 +73,7 @@ static struct covey_team *team_new(struct covey *vm, const covey_tid_t *tids, in
     team->vm = vm;
     team->size = size;
     team->timeout_us = COVEY_FOREVER;
+    team->shared.bell.fd = -1;
     team->abort_tag = LANE_ABORT;
     team->tids = calloc((size_t)size, sizeof *team->tids);
     team->places = calloc((size_t)size, sizeof *team->places);
@@ -285,9 +288,9 @@ static int assemble(struct covey_team *team, int64_t timeout_us)
     struct hello h = {.hash = hash_tids(team->tids, team->size),
                       .size = (uint64_t)team->size,
                       .context = teams_of(team->vm)->context_next,
-                      .casts = !team_find_way(team)    ? 0
-                               : ether_is_forced(team) ? 2
-                                                       : 1};
+                      .casts = !team_find_way(team)    ? CASTS_NEVER
+                               : ether_is_forced(team) ? CASTS_ALWAYS
+                                                       : CASTS_BY_TABLE};
     int error = context_agree(team, &h, timeout_us);
     if (error != COVEY_OK)
         return error;
@@ -296,10 +299,11 @@ static int assemble(struct covey_team *team, int64_t timeout_us)
     team->calls = 0;
     team->abort_tag = LANE_ABORT;
     team->timeout_us = COVEY_FOREVER;
-    team->casts = h.casts > 0;
-    team->ether = h.casts > 1;
+    team->casts = h.casts < CASTS_ALWAYS ? (enum team_casts)h.casts : CASTS_ALWAYS;
     team_link(team, (uint32_t)h.context);
     error = team_topology_share(team, h.topology != 0, h.blind != 0);
+    if (error == COVEY_OK)
+        error = shared_team_join(team);
     if (error == COVEY_OK)
         return error;
     pthread_mutex_lock(&team->vm->lock);
@@ -410,6 +414,7 @@ void team_free_all(struct covey *vm)
         team_destroy(team);
     }
     paced_forget(vm, 0);
+    shared_offers_free(vm);
     collective_bury_all(vm);
     op_free_all(vm);
 }

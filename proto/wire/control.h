@@ -299,6 +299,11 @@ void control_get_mcast(struct cursor *c, struct control_mcast *m);
  *              ; DATA of datagram.h without its head, of an ether link that goes straight and
  *              ; whose segment carries nothing
  *
+ * SEGMENT:     context=u32 u32(0)
+ *              ; the first member of a team on a host -> the others there. Two descriptors travel
+ * with ; it: the memory that they share (lib/collective/segment.h) and its bell; none: there ; is
+ * no such memory
+ *
  * Route ether: `direct` says that frames go straight between the tasks, otherwise they pass the
  * daemons. Each daemon sets it in what it gives its task only if it allows that, and then appends
  * the MAC of the other host, the key, the VM's number (datagram.h), and how many microseconds of

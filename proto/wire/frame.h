@@ -52,7 +52,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 4
+#define WIRE_VERSION 5
 
 #define FRAME_HEADER_BYTES 16
 #define FRAME_PAYLOAD_MAX 65536
@@ -95,6 +95,7 @@ enum frame_party {
     X(9, SYNC, TASK_TO_TASK)                                                                       \
     X(10, DETOUR, TASK_TO_TASK)                                                                    \
     X(11, FAMILY, TASK_TO_TASK)                                                                    \
+    X(12, SEGMENT, TASK_TO_TASK)                                                                   \
     X(16, ENROL, TASK_TO_DAEMON)                                                                   \
     X(17, LEAVE, TASK_TO_DAEMON)                                                                   \
     X(18, REPLY, ANY_TO_TASK)                                                                      \

@@ -10,6 +10,11 @@ run() { # arguments
     count_lines "$*" < <(covey run -n 1 --host h0 "$BUILD/tests/conformance/collective" "$@" 2>&1 || echo "not ok ended with $?")
 }
 
+# The same where members on one host have memory in common, but cannot read each other's.
+run_unread() { # arguments
+    count_lines "unread: $*" < <(covey run -n 1 --host h0 env COVEY_NO_READING=1 "$BUILD/tests/conformance/collective" "$@" 2>&1 || echo "not ok ended with $?")
+}
+
 covey start --local 3 >/dev/null || bad "a virtual machine of three hosts starts"
 if [ "${SOAK:-0}" = 1 ]; then
     for seed in 1 2 3 4 5; do
@@ -26,10 +31,15 @@ else
     run --rounds 15 --route udp random 3 5
     run --rounds 15 --route tcp random 4 7
     run --rounds 25 --route shm --host h0 random 3 5 6
+    run --rounds 40 --host h0 random 2 4
+    run_unread --rounds 10 --host h0 random 3
+    run --rounds 6 --host h0 flight 4
+    run --host h0 death 5 3 2
     run --rounds 6 flight 1 2 5
     run death 5 4 3 2
 fi
 run --rounds 5 refuse 1 2 3 5
+run --rounds 3 --host h0 refuse 3
 
 # The first member reads the table; all must end when it cannot.
 echo "no table" >"$dir/config/covey/collectives"

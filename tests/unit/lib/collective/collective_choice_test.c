@@ -57,13 +57,13 @@ static void what_does_not_suit_is_passed_over(void)
     CU_ASSERT_EQUAL(team_choose(&team, OPERATION_BCAST, 1), BCAST_HOSTS);
     team.hosts = 1;
     CU_ASSERT_EQUAL(team_choose(&team, OPERATION_BCAST, 1), BCAST_CHAIN);
-    team.casts = true;
+    team.casts = CASTS_BY_TABLE;
     CU_ASSERT_EQUAL(team_choose(&team, OPERATION_BCAST, 1), BCAST_CAST);
     CU_ASSERT_EQUAL(covey_team_force(&team, "bcast", "linear"), 0);
     CU_ASSERT_EQUAL(team_choose(&team, OPERATION_BCAST, 1), BCAST_LINEAR);
     CU_ASSERT_EQUAL(covey_team_force(&team, "bcast", "hosts"), 1);
     CU_ASSERT_EQUAL(covey_team_force(&team, "bcast", NULL), 0);
-    team.ether = true;
+    team.casts = CASTS_ALWAYS;
     CU_ASSERT_EQUAL(team_choose(&team, OPERATION_BARRIER, 0), BARRIER_CAST);
     CU_ASSERT_EQUAL(team_choose(&team, OPERATION_SCAN, 0), SCAN_RECURSIVE_DOUBLING);
 }

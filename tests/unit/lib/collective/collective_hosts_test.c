@@ -9,6 +9,7 @@
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
+#include "lib/collective/shared.h"
 #include "tests/unit/runner.h"
 
 #include <CUnit/CUnit.h>
@@ -113,6 +114,31 @@ int collective_cast(struct collective *c, const int *ranks, int n, int type, con
     for (int i = 0; i < n; i++)
         collective_send(c, ranks[i], type, base, count);
     return 0;
+}
+
+/* No team here has memory in common. */
+bool shared_suits(const struct covey_team *team, size_t bytes)
+{
+    (void)team, (void)bytes;
+    return false;
+}
+
+int shared_place(const struct covey_team *team, int rank)
+{
+    (void)team;
+    return rank;
+}
+
+int collective_shared(struct collective *c, const struct shared_job *what, int part)
+{
+    (void)c, (void)what, (void)part;
+    abort();
+}
+
+int shared_start(struct covey_team *team, const struct shared_job *what, covey_req_t **req)
+{
+    (void)team, (void)what, (void)req;
+    abort();
 }
 
 int collective_copy(struct collective *c, void *to, const void *from, size_t bytes)

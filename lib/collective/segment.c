@@ -1,0 +1,357 @@
+/*
+ * segment.c - the memory that the members of a team on one host share: its layout, and the words by
+ * which they wait for each other.
+ *
+ * `arrived` of a slot tells which operation has it, how many have arrived, and who did last; it is
+ * 0 while the slot is free. It changes by compare-and-swap, so that one member alone is the last.
+ * The last to leave clears the counters and then `arrived`; nobody else touches them before that.
+ */
+#include "lib/collective/segment.h"
+#include "lib/link/shared_memory.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define FORMAT 0x53656701u /* struct segment_memory, version 1 */
+#define LINE 64
+#define SLOTS (2 * SEGMENT_CALLS)
+
+struct slot {
+    _Alignas(LINE) _Atomic uint64_t arrived;  /* sequence << 32 | last member << 16 | how many */
+    _Alignas(LINE) _Atomic uint32_t released; /* sequence */
+    _Atomic uint32_t sleepers;
+    _Alignas(LINE) _Atomic uint32_t reached[2], left; /* how many members */
+};
+
+/* Of a member, in a slot. */
+struct card {
+    _Alignas(LINE) _Atomic uint64_t stage; /* sequence << 32 | enum segment_stage */
+    struct segment_card says;
+};
+
+/* Who a member is, and where it has that number, for others to try to read. */
+struct person {
+    _Alignas(LINE) uint64_t pid, number_at, number;
+};
+
+struct segment_memory {
+    _Alignas(LINE) uint32_t format, members;
+    struct person persons[SEGMENT_MEMBERS_MAX];
+    /* SLOTS times: struct slot, a card of each member, the areas, the result */
+    _Alignas(LINE) uint8_t slots[];
+};
+
+/* ---- layout ------------------------------------------------------------------------------------
+ */
+
+static size_t slot_bytes(int members)
+{
+    return sizeof(struct slot) + (size_t)members * sizeof(struct card) +
+           (size_t)(members + 1) * SEGMENT_AREA;
+}
+
+static size_t segment_bytes(int members)
+{
+    return sizeof(struct segment_memory) + SLOTS * slot_bytes(members);
+}
+
+uint32_t segment_sequence(uint32_t call, int part)
+{
+    assert(part == 0 || part == 1);
+    return 0x80000000u | call << 1 | (uint32_t)part;
+}
+
+static uint8_t *slot_memory(const struct team_segment *s, uint32_t sequence)
+{
+    return s->memory->slots + sequence % SLOTS * slot_bytes(s->members);
+}
+
+static struct slot *slot_of(const struct team_segment *s, uint32_t sequence)
+{
+    return (struct slot *)(void *)slot_memory(s, sequence);
+}
+
+static struct card *card_of(const struct team_segment *s, uint32_t sequence, int member)
+{
+    struct card *cards = (struct card *)(void *)(slot_memory(s, sequence) + sizeof(struct slot));
+    assert(member >= 0 && member < s->members);
+    return &cards[member];
+}
+
+uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int member)
+{
+    size_t before = sizeof(struct slot) + (size_t)s->members * sizeof(struct card);
+    assert(member >= 0 && member <= s->members);
+    return slot_memory(s, sequence) + before + (size_t)member * SEGMENT_AREA;
+}
+
+uint8_t *segment_result(const struct team_segment *s, uint32_t sequence)
+{
+    return segment_area(s, sequence, s->members);
+}
+
+/* ---- making one --------------------------------------------------------------------------------
+ */
+
+static struct team_segment *segment_map(int memory_fd, int members, int me)
+{
+    struct team_segment *s = calloc(1, sizeof *s);
+    int32_t *pids = calloc((size_t)members, sizeof *pids);
+    if (s == NULL || pids == NULL) {
+        free(s);
+        free(pids);
+        return NULL;
+    }
+    *s = (struct team_segment){
+        .bytes = segment_bytes(members), .members = members, .me = me, .bell = -1, .pids = pids};
+    s->memory = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
+    if (s->memory != MAP_FAILED)
+        return s;
+    free(s->pids);
+    free(s);
+    return NULL;
+}
+
+struct team_segment *segment_create(int members, int *memory_fd)
+{
+    assert(members >= 2 && members <= SEGMENT_MEMBERS_MAX);
+    int fd = shared_memory_create("covey-team", segment_bytes(members));
+    struct team_segment *s = fd < 0 ? NULL : segment_map(fd, members, 0);
+    if (s != NULL)
+        s->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s == NULL || s->bell < 0) {
+        segment_free(s);
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    s->memory->members = (uint32_t)members;
+    s->memory->format = FORMAT;
+    *memory_fd = fd;
+    return s;
+}
+
+struct team_segment *segment_open(int memory_fd, int bell, int members, int me, const char **why)
+{
+    assert(members >= 2 && members <= SEGMENT_MEMBERS_MAX && me > 0 && me < members);
+    *why = "its memory is not that of a team";
+    if (!shared_memory_ok(memory_fd, segment_bytes(members)))
+        return NULL;
+    *why = "its bell is no eventfd, or one that may block";
+    if (!doorbell_ok(bell))
+        return NULL;
+    struct team_segment *s = segment_map(memory_fd, members, me);
+    *why = strerror(errno);
+    if (s == NULL)
+        return NULL;
+    *why = "its memory is of another version, or byte order";
+    if (s->memory->format != FORMAT || s->memory->members != (uint32_t)members) {
+        segment_free(s);
+        return NULL;
+    }
+    s->bell = bell;
+    return s;
+}
+
+void segment_free(struct team_segment *s)
+{
+    if (s == NULL)
+        return;
+    munmap(s->memory, s->bytes);
+    if (s->bell >= 0)
+        close(s->bell);
+    free(s->pids);
+    free(s);
+}
+
+/* ---- waking ------------------------------------------------------------------------------------
+ */
+
+static void ring_bell(const struct team_segment *s, struct slot *slot)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&slot->sleepers, memory_order_relaxed) != 0 &&
+        atomic_exchange_explicit(&slot->sleepers, 0, memory_order_acq_rel) != 0)
+        doorbell_ring(s->bell);
+}
+
+void segment_ask_bell(const struct team_segment *s, uint32_t sequence)
+{
+    atomic_store_explicit(&slot_of(s, sequence)->sleepers, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* ---- arriving ----------------------------------------------------------------------------------
+ */
+
+static void set_stage(const struct team_segment *s, uint32_t sequence, enum segment_stage stage)
+{
+    atomic_store_explicit(&card_of(s, sequence, s->me)->stage,
+                          (uint64_t)sequence << 32 | (uint64_t)stage, memory_order_release);
+}
+
+enum segment_stage segment_stage_of(const struct team_segment *s, uint32_t sequence, int member)
+{
+    uint64_t stage =
+        atomic_load_explicit(&card_of(s, sequence, member)->stage, memory_order_acquire);
+    return stage >> 32 == sequence ? (enum segment_stage)(stage & 7) : STAGE_ABSENT;
+}
+
+void segment_put_card(const struct team_segment *s, uint32_t sequence,
+                      const struct segment_card *card)
+{
+    card_of(s, sequence, s->me)->says = *card;
+}
+
+struct segment_card segment_get_card(const struct team_segment *s, uint32_t sequence, int member)
+{
+    return card_of(s, sequence, member)->says;
+}
+
+static uint64_t arrived(const struct team_segment *s, uint32_t sequence)
+{
+    return atomic_load_explicit(&slot_of(s, sequence)->arrived, memory_order_acquire);
+}
+
+bool segment_is_free(const struct team_segment *s, uint32_t sequence)
+{
+    uint64_t word = arrived(s, sequence);
+    return word == 0 || word >> 32 == sequence;
+}
+
+bool segment_arrive(const struct team_segment *s, uint32_t sequence)
+{
+    struct slot *slot = slot_of(s, sequence);
+    uint64_t word = atomic_load_explicit(&slot->arrived, memory_order_relaxed), count;
+    do {
+        count = (word & 0xffff) + 1;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &slot->arrived, &word, (uint64_t)sequence << 32 | (uint64_t)s->me << 16 | count,
+        memory_order_acq_rel, memory_order_relaxed));
+    set_stage(s, sequence, STAGE_ARRIVED);
+    if (count != (uint64_t)s->members)
+        return false;
+    ring_bell(s, slot);
+    return true;
+}
+
+bool segment_all_arrived(const struct team_segment *s, uint32_t sequence)
+{
+    uint64_t word = arrived(s, sequence);
+    return word >> 32 == sequence && (word & 0xffff) == (uint64_t)s->members;
+}
+
+int segment_last(const struct team_segment *s, uint32_t sequence)
+{
+    return segment_all_arrived(s, sequence) ? (int)(arrived(s, sequence) >> 16 & 0xffff) : -1;
+}
+
+/* ---- going on ----------------------------------------------------------------------------------
+ */
+
+void segment_release(const struct team_segment *s, uint32_t sequence)
+{
+    struct slot *slot = slot_of(s, sequence);
+    atomic_store_explicit(&slot->released, sequence, memory_order_release);
+    ring_bell(s, slot);
+}
+
+bool segment_is_released(const struct team_segment *s, uint32_t sequence)
+{
+    return atomic_load_explicit(&slot_of(s, sequence)->released, memory_order_acquire) == sequence;
+}
+
+static _Atomic uint32_t *reached(const struct team_segment *s, uint32_t sequence,
+                                 enum segment_stage stage)
+{
+    assert(stage == STAGE_FIRST || stage == STAGE_SECOND);
+    return &slot_of(s, sequence)->reached[stage - STAGE_FIRST];
+}
+
+void segment_advance(const struct team_segment *s, uint32_t sequence, enum segment_stage stage)
+{
+    set_stage(s, sequence, stage);
+    if (atomic_fetch_add_explicit(reached(s, sequence, stage), 1, memory_order_acq_rel) + 1 ==
+        (uint32_t)s->members)
+        ring_bell(s, slot_of(s, sequence));
+}
+
+bool segment_all_at(const struct team_segment *s, uint32_t sequence, enum segment_stage stage)
+{
+    return atomic_load_explicit(reached(s, sequence, stage), memory_order_acquire) ==
+           (uint32_t)s->members;
+}
+
+/* Who awaits the others, and who awaits the slot, are woken. */
+void segment_leave(const struct team_segment *s, uint32_t sequence)
+{
+    struct slot *slot = slot_of(s, sequence);
+    set_stage(s, sequence, STAGE_LEFT);
+    uint32_t left = atomic_fetch_add_explicit(&slot->left, 1, memory_order_acq_rel) + 1;
+    if (left == (uint32_t)s->members) {
+        atomic_store_explicit(&slot->reached[0], 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->reached[1], 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->left, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->arrived, 0, memory_order_release);
+    }
+    if (left + 1 >= (uint32_t)s->members)
+        ring_bell(s, slot);
+}
+
+bool segment_others_left(const struct team_segment *s, uint32_t sequence)
+{
+    return atomic_load_explicit(&slot_of(s, sequence)->left, memory_order_acquire) + 1 ==
+           (uint32_t)s->members;
+}
+
+/* ---- each other's memory -----------------------------------------------------------------------
+ */
+
+void segment_show(const struct team_segment *s)
+{
+    struct person *me = &s->memory->persons[s->me];
+    me->number = (uint64_t)(uintptr_t)s ^ (uint64_t)getpid() << 48 ^ 0x9e3779b97f4a7c15u;
+    me->number_at = (uint64_t)(uintptr_t)&me->number;
+    me->pid = (uint64_t)getpid();
+}
+
+/* What stands at that address in another process is not the number when the pid means another one
+ * here: the address is that of its own mapping. */
+bool segment_can_read_all(struct team_segment *s)
+{
+    for (int i = 0; i < s->members; i++) {
+        const struct person person = s->memory->persons[i];
+        uint64_t number = 0;
+        s->pids[i] = (int32_t)person.pid;
+        if (i != s->me && (!segment_read(s, i, &number, person.number_at, sizeof number) ||
+                           number != person.number))
+            return false;
+    }
+    return true;
+}
+
+bool segment_read(const struct team_segment *s, int member, void *to, uint64_t from, size_t bytes)
+{
+    uint8_t *at = to;
+    while (bytes > 0) {
+        union {
+            uintptr_t number;
+            void *base;
+        } remote = {.number = (uintptr_t)from};
+        const struct iovec local = {at, bytes}, there = {remote.base, bytes};
+        ssize_t n = process_vm_readv(s->pids[member], &local, 1, &there, 1, 0);
+        if (n <= 0)
+            return false;
+        at += n;
+        from += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}

@@ -1,0 +1,105 @@
+/*
+ * segment.h - memory that the members of a team on one host share, for collective calls.
+ *
+ * It is divided into slots. An operation has a sequence number, which is the same for all members,
+ * and takes the slot of that number; each member brings something (in its area, or as an address on
+ * its card), arrives, waits for what it needs of the others, and leaves. Whoever leaves last frees
+ * the slot. Several operations are under way at once, each in a slot of its own.
+ *
+ * Sleeping: a member that is about to sleep asks for the bell and looks once more; who then brings
+ * about what somebody may wait for rings it. The bell is one eventfd that all members watch, edge
+ * by edge.
+ *
+ * All members can write to all of it, so nothing in it is believed: what is taken from it selects
+ * no memory but that of the segment, whose layout each member computes by itself.
+ */
+#ifndef COVEY_LIB_COLLECTIVE_SEGMENT_H
+#define COVEY_LIB_COLLECTIVE_SEGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SEGMENT_AREA 4096 /* bytes that a member can bring */
+#define SEGMENT_MEMBERS_MAX 128
+#define SEGMENT_CALLS 16 /* that can be under way; each may consist of two operations */
+
+struct segment_memory;
+
+struct team_segment {
+    struct segment_memory *memory;
+    size_t bytes;
+    int members, me; /* numbers of members are 0 .. members - 1 */
+    int bell;
+    bool readable; /* the members can read each other's memory */
+    int32_t *pids; /* by member */
+};
+
+/* How far a member is with an operation. */
+enum segment_stage {
+    STAGE_ABSENT,
+    STAGE_ARRIVED,
+    STAGE_FIRST,  /* it has done what the others wait for first, */
+    STAGE_SECOND, /* and second */
+    STAGE_LEFT
+};
+
+/* Makes one, of which the caller is member 0. The descriptor is the caller's to pass on and close;
+ * the bell, which is passed on likewise, stays the segment's. NULL: no memory or descriptors. */
+struct team_segment *segment_create(int members, int *memory_fd);
+/* Maps one that another member made; takes the bell over on success. NULL: *why, for it is none of
+ * so many members, or of another version or byte order. */
+struct team_segment *segment_open(int memory_fd, int bell, int members, int me, const char **why);
+void segment_free(struct team_segment *s); /* NULL is fine */
+
+/* The operation of a call, by its number; a call consists of part 0, and perhaps part 1. */
+uint32_t segment_sequence(uint32_t call, int part);
+
+/* Where a member brings SEGMENT_AREA bytes, and where a result of as many may be put. */
+uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int member);
+uint8_t *segment_result(const struct team_segment *s, uint32_t sequence);
+
+/* What a member says of itself, before it arrives: which call it makes, and addresses in its own
+ * memory. */
+struct segment_card {
+    uint64_t what, from, to;
+};
+void segment_put_card(const struct team_segment *s, uint32_t sequence,
+                      const struct segment_card *card);
+struct segment_card segment_get_card(const struct team_segment *s, uint32_t sequence, int member);
+
+/* Whether the slot is free for this operation. Only then may a member bring something and arrive;
+ * true: all others have. */
+bool segment_is_free(const struct team_segment *s, uint32_t sequence);
+bool segment_arrive(const struct team_segment *s, uint32_t sequence);
+bool segment_all_arrived(const struct team_segment *s, uint32_t sequence);
+/* The member that arrived last; -1: not all have. */
+int segment_last(const struct team_segment *s, uint32_t sequence);
+
+/* One member says that the others can go on. */
+void segment_release(const struct team_segment *s, uint32_t sequence);
+bool segment_is_released(const struct team_segment *s, uint32_t sequence);
+
+/* The caller has reached STAGE_FIRST or STAGE_SECOND; whether all members have. */
+void segment_advance(const struct team_segment *s, uint32_t sequence, enum segment_stage stage);
+bool segment_all_at(const struct team_segment *s, uint32_t sequence, enum segment_stage stage);
+
+/* What the member brought is needed no more, and it needs nothing more itself. */
+void segment_leave(const struct team_segment *s, uint32_t sequence);
+bool segment_others_left(const struct team_segment *s, uint32_t sequence);
+
+enum segment_stage segment_stage_of(const struct team_segment *s, uint32_t sequence, int member);
+
+/* The caller is about to sleep until something happens to the operation: rings the bell then. It
+ * looks once more behind this call. */
+void segment_ask_bell(const struct team_segment *s, uint32_t sequence);
+
+/* Says where the caller has a number that others look for, and whether the caller can read those of
+ * all others. Every member has said it before any looks. */
+void segment_show(const struct team_segment *s);
+bool segment_can_read_all(struct team_segment *s);
+
+/* Copies from an address in another member's memory. False: it has ended, or forbids it. */
+bool segment_read(const struct team_segment *s, int member, void *to, uint64_t from, size_t bytes);
+
+#endif

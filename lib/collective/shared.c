@@ -1,0 +1,526 @@
+/*
+ * shared.c - what each member does in a collective call through shared memory: a script of acts for
+ * each operation, small and large, root and others.
+ *
+ * Results of reductions are formed in the order of ranks, whatever the operation. Small ones by the
+ * member that arrives last, so that with more tasks than processors each task runs as few times as
+ * possible; of large ones each member forms a part, reading pieces of the others' arrays.
+ */
+#include "lib/collective/shared.h"
+#include "lib/msg/error.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_BYTES ((size_t)32 * 1024) /* that are read at once for a reduction */
+
+static size_t width(const struct shared_job *job)
+{
+    return covey_type_size(job->type);
+}
+
+static int members(const struct shared_job *job)
+{
+    return job->segment->members;
+}
+
+static bool is_root(const struct shared_job *job)
+{
+    return job->root == job->segment->me;
+}
+
+static uint8_t *area(const struct shared_job *job, int member)
+{
+    return segment_area(job->segment, job->sequence, member);
+}
+
+/* ---- what every member says of its call --------------------------------------------------------
+ */
+
+/* Members whose calls differ must not wait for, or read, what the others do not mean. */
+static uint64_t what_is_called(const struct shared_job *job)
+{
+    return (uint64_t)job->bytes << 16 ^ (uint64_t)job->kind << 8 ^ (uint64_t)(job->op & 0xff) ^
+           (uint64_t)job->root << 56 ^ (uint64_t)job->type << 48;
+}
+
+static int check_call(const struct shared_job *job, int member)
+{
+    const struct segment_card card = segment_get_card(job->segment, job->sequence, member);
+    if (card.what == what_is_called(job))
+        return ACT_DONE;
+    return error_set(COVEY_ETRUNC,
+                     "%s: the calls of two members differ in size, type, operation or root",
+                     job->name);
+}
+
+static int check_calls(const struct shared_job *job)
+{
+    int result = ACT_DONE;
+    for (int i = 0; i < members(job) && result == ACT_DONE; i++)
+        result = check_call(job, i);
+    return result;
+}
+
+static uint64_t address(const void *at)
+{
+    return (uint64_t)(uintptr_t)at;
+}
+
+/* ---- acts that wait ----------------------------------------------------------------------------
+ */
+
+static int await_slot(struct shared_job *job)
+{
+    return segment_is_free(job->segment, job->sequence) ? ACT_DONE : ACT_WAITS;
+}
+
+static int await_all(struct shared_job *job)
+{
+    return segment_all_arrived(job->segment, job->sequence) ? ACT_DONE : ACT_WAITS;
+}
+
+static int await_release(struct shared_job *job)
+{
+    return segment_is_released(job->segment, job->sequence) ? ACT_DONE : ACT_WAITS;
+}
+
+static int await_first(struct shared_job *job)
+{
+    return segment_all_at(job->segment, job->sequence, STAGE_FIRST) ? ACT_DONE : ACT_WAITS;
+}
+
+static int await_second(struct shared_job *job)
+{
+    return segment_all_at(job->segment, job->sequence, STAGE_SECOND) ? ACT_DONE : ACT_WAITS;
+}
+
+static int await_others_left(struct shared_job *job)
+{
+    return segment_others_left(job->segment, job->sequence) ? ACT_DONE : ACT_WAITS;
+}
+
+bool shared_may_go_on(struct shared_job *job)
+{
+    return (*job->at)(job) != ACT_WAITS;
+}
+
+/* ---- arriving and leaving ----------------------------------------------------------------------
+ */
+
+static void arrive_with(struct shared_job *job, const void *bytes, size_t size)
+{
+    const struct segment_card card = {what_is_called(job), address(job->send), address(job->recv)};
+    assert(size <= SEGMENT_AREA || !job->small);
+    if (job->small && size > 0)
+        memcpy(area(job, job->segment->me), bytes, size);
+    segment_put_card(job->segment, job->sequence, &card);
+    segment_arrive(job->segment, job->sequence);
+}
+
+static int arrive(struct shared_job *job)
+{
+    arrive_with(job, job->send, job->bytes);
+    return ACT_DONE;
+}
+
+/* With a block for every member. */
+static int arrive_with_blocks(struct shared_job *job)
+{
+    arrive_with(job, job->send, job->bytes * (size_t)members(job));
+    return ACT_DONE;
+}
+
+/* Where the result goes to the place of what is sent, while others read that: a copy of it. */
+static int arrive_with_copy(struct shared_job *job)
+{
+    bool column = job->kind == SHARED_ALLTOALL;
+    size_t bytes = job->bytes * (column ? (size_t)members(job) : 1);
+    if (job->send == job->recv) {
+        job->memory = malloc(bytes + 1);
+        if (job->memory == NULL)
+            return error_code(COVEY_ENOMEM);
+        memcpy(job->memory, job->send, bytes);
+        job->send = job->memory;
+    }
+    return arrive(job);
+}
+
+static int release(struct shared_job *job)
+{
+    segment_release(job->segment, job->sequence);
+    return ACT_DONE;
+}
+
+static int reach_first(struct shared_job *job)
+{
+    segment_advance(job->segment, job->sequence, STAGE_FIRST);
+    return ACT_DONE;
+}
+
+static int reach_second(struct shared_job *job)
+{
+    segment_advance(job->segment, job->sequence, STAGE_SECOND);
+    return ACT_DONE;
+}
+
+static int leave(struct shared_job *job)
+{
+    segment_leave(job->segment, job->sequence);
+    return ACT_DONE;
+}
+
+/* ---- taking what others brought ----------------------------------------------------------------
+ */
+
+static void take(void *to, const void *from, size_t bytes)
+{
+    if (bytes > 0 && to != from)
+        memmove(to, from, bytes);
+}
+
+/* So many bytes of what a member has, `at` bytes behind what its card says. */
+static int read_from(const struct shared_job *job, int member, void *to, bool its_result, size_t at,
+                     size_t bytes)
+{
+    const struct segment_card card = segment_get_card(job->segment, job->sequence, member);
+    if (segment_read(job->segment, member, to, (its_result ? card.to : card.from) + at, bytes))
+        return ACT_DONE;
+    return error_set(COVEY_ENOTASK, "%s: a member ended, or its memory cannot be read", job->name);
+}
+
+/* Its array from `at` bytes on: out of its area, or of its memory. */
+static int take_from(const struct shared_job *job, int member, void *to, size_t at, size_t bytes)
+{
+    int result = check_call(job, member);
+    if (result == ACT_DONE && member == job->segment->me)
+        take(to, (const uint8_t *)job->send + at, bytes);
+    else if (result == ACT_DONE && job->small)
+        take(to, area(job, member) + at, bytes);
+    else if (result == ACT_DONE && bytes > 0)
+        result = read_from(job, member, to, false, at, bytes);
+    return result;
+}
+
+static int take_root(struct shared_job *job)
+{
+    return take_from(job, job->root, job->recv, 0, job->bytes);
+}
+
+/* The own block of the root's. */
+static int take_part(struct shared_job *job)
+{
+    return take_from(job, job->root, job->recv, (size_t)job->segment->me * job->bytes, job->bytes);
+}
+
+/* Beginning behind the own place, so that not all read of one member at once. */
+static int take_blocks(struct shared_job *job, size_t at)
+{
+    int result = ACT_DONE, n = members(job);
+    for (int i = 0; i < n && result == ACT_DONE; i++) {
+        int member = (job->segment->me + i) % n;
+        result = take_from(job, member, (uint8_t *)job->recv + (size_t)member * job->bytes, at,
+                           job->bytes);
+    }
+    return result;
+}
+
+static int take_all(struct shared_job *job)
+{
+    return take_blocks(job, 0);
+}
+
+/* Of each member the block that is for this one. */
+static int take_column(struct shared_job *job)
+{
+    return take_blocks(job, (size_t)job->segment->me * job->bytes);
+}
+
+/* ---- reductions of small arrays ----------------------------------------------------------------
+ */
+
+static void apply(const struct shared_job *job, const void *left, const void *right, void *result,
+                  size_t count)
+{
+    op_apply(job->team->vm, job->op, job->type, &(struct operands){left, right, result, count});
+}
+
+/* Of the areas of the members before `end`, in their order. */
+static int fold_areas(const struct shared_job *job, int end, uint8_t *result)
+{
+    int called = check_calls(job);
+    if (called != ACT_DONE)
+        return called;
+    take(result, area(job, 0), job->bytes);
+    for (int i = 1; i < end; i++)
+        apply(job, result, area(job, i), result, job->count);
+    return ACT_DONE;
+}
+
+static int fold_here(struct shared_job *job)
+{
+    return fold_areas(job, members(job), job->recv);
+}
+
+/* Whoever arrived last does so for all. */
+static int fold_if_last(struct shared_job *job)
+{
+    if (segment_last(job->segment, job->sequence) != job->segment->me)
+        return ACT_DONE;
+    int result = fold_areas(job, members(job), segment_result(job->segment, job->sequence));
+    return result == ACT_DONE ? release(job) : result;
+}
+
+static int take_result(struct shared_job *job)
+{
+    take(job->recv, segment_result(job->segment, job->sequence), job->bytes);
+    return ACT_DONE;
+}
+
+static size_t part_start(const struct shared_job *job, int member)
+{
+    size_t start = 0;
+    for (int i = 0; i < member; i++)
+        start += job->counts[i];
+    return start;
+}
+
+static int take_result_part(struct shared_job *job)
+{
+    int me = job->segment->me;
+    take(job->recv, segment_result(job->segment, job->sequence) + part_start(job, me) * width(job),
+         job->counts[me] * width(job));
+    return ACT_DONE;
+}
+
+static int fold_prefix(struct shared_job *job)
+{
+    return fold_areas(job, job->segment->me + 1, job->recv);
+}
+
+/* The first has no result. */
+static int fold_before(struct shared_job *job)
+{
+    return job->segment->me == 0 ? check_calls(job) : fold_areas(job, job->segment->me, job->recv);
+}
+
+/* ---- reductions of large arrays ----------------------------------------------------------------
+ */
+
+/* Elements of a member's part, whole grains. */
+struct part_of_all {
+    size_t first, count;
+};
+
+static struct part_of_all part_of(const struct shared_job *job, int member)
+{
+    if (job->counts != NULL)
+        return (struct part_of_all){part_start(job, member), job->counts[member]};
+    size_t grain = op_grain(job->team->vm, job->op), grains = job->count / grain;
+    size_t n = (size_t)members(job), at = (size_t)member;
+    size_t first = grains / n * at + grains % n * at / n;
+    size_t end = grains / n * (at + 1) + grains % n * (at + 1) / n;
+    return (struct part_of_all){first * grain, (end - first) * grain};
+}
+
+/* Some elements of all arrays, in the order of ranks; scratch is twice as large. The own array may
+ * be where the result goes, so its piece is put aside first. */
+static int fold_piece(const struct shared_job *job, size_t first, size_t count, uint8_t *result,
+                      uint8_t *scratch)
+{
+    size_t bytes = count * width(job), at = first * width(job);
+    uint8_t *own = scratch + bytes;
+    int done = take_from(job, job->segment->me, own, at, bytes);
+    for (int i = 0; i < members(job) && done == ACT_DONE; i++) {
+        bool mine = i == job->segment->me;
+        if (!mine)
+            done = take_from(job, i, i == 0 ? result : scratch, at, bytes);
+        else if (i == 0)
+            take(result, own, bytes);
+        if (done == ACT_DONE && i > 0)
+            apply(job, result, mine ? own : scratch, result, count);
+    }
+    return done;
+}
+
+static int fold_part(struct shared_job *job, struct part_of_all part, uint8_t *result)
+{
+    size_t grain = op_grain(job->team->vm, job->op);
+    size_t step = PIECE_BYTES / width(job) / grain * grain;
+    int done = check_calls(job);
+    step = step == 0 ? grain : step;
+    uint8_t *scratch = malloc(2 * step * width(job));
+    if (scratch == NULL)
+        return error_code(COVEY_ENOMEM);
+    for (size_t at = 0; at < part.count && done == ACT_DONE; at += step) {
+        size_t count = part.count - at < step ? part.count - at : step;
+        done = fold_piece(job, part.first + at, count, result + at * width(job), scratch);
+    }
+    free(scratch);
+    return done;
+}
+
+/* The own part to its place in the result. */
+static int fold_own_part(struct shared_job *job)
+{
+    struct part_of_all part = part_of(job, job->segment->me);
+    uint8_t *result = job->recv;
+    return fold_part(job, part, job->counts != NULL ? result : result + part.first * width(job));
+}
+
+/* Where the root alone has a result, the others form their parts in memory of their own, which the
+ * card tells. */
+static int fold_part_aside(struct shared_job *job)
+{
+    return fold_part(job, part_of(job, job->segment->me), job->memory);
+}
+
+static int arrive_aside(struct shared_job *job)
+{
+    struct part_of_all part = part_of(job, job->segment->me);
+    job->memory = malloc(part.count * width(job) + 1);
+    if (job->memory == NULL)
+        return error_code(COVEY_ENOMEM);
+    const struct segment_card card = {what_is_called(job), address(job->send),
+                                      address(job->memory)};
+    segment_put_card(job->segment, job->sequence, &card);
+    segment_arrive(job->segment, job->sequence);
+    return ACT_DONE;
+}
+
+/* The parts of the others; `whole`: they stand at their places in an array as large as the result.
+ */
+static int read_parts(struct shared_job *job, bool whole)
+{
+    int result = ACT_DONE, n = members(job);
+    for (int i = 1; i < n && result == ACT_DONE; i++) {
+        int member = (job->segment->me + i) % n;
+        struct part_of_all part = part_of(job, member);
+        size_t at = part.first * width(job);
+        if (part.count > 0)
+            result = read_from(job, member, (uint8_t *)job->recv + at, true, whole ? at : 0,
+                               part.count * width(job));
+    }
+    return result;
+}
+
+static int read_results(struct shared_job *job)
+{
+    return read_parts(job, true);
+}
+
+static int read_parts_aside(struct shared_job *job)
+{
+    struct part_of_all part = part_of(job, job->segment->me);
+    take((uint8_t *)job->recv + part.first * width(job), job->memory, part.count * width(job));
+    return read_parts(job, false);
+}
+
+/* ---- scripts -----------------------------------------------------------------------------------
+ */
+
+#define SCRIPT(name, ...) static shared_act *const name[] = {__VA_ARGS__, NULL}
+
+SCRIPT(barrier, await_slot, arrive, await_all, leave);
+SCRIPT(give, await_slot, arrive, release, leave);
+SCRIPT(give_large, await_slot, arrive, release, await_others_left, leave);
+SCRIPT(get, await_release, take_root, leave);
+SCRIPT(give_blocks, await_slot, arrive_with_blocks, release, take_part, leave);
+SCRIPT(give_blocks_large, await_slot, arrive, release, take_part, await_others_left, leave);
+SCRIPT(get_block, await_release, take_part, leave);
+SCRIPT(bring, await_slot, arrive, leave);
+SCRIPT(bring_large, await_slot, arrive, await_release, leave);
+SCRIPT(collect, await_slot, arrive, await_all, take_all, leave);
+SCRIPT(collect_large, await_slot, arrive, await_all, take_all, release, leave);
+SCRIPT(fold, await_slot, arrive, await_all, fold_here, leave);
+SCRIPT(bring_part, await_slot, arrive_aside, await_all, fold_part_aside, reach_first, await_release,
+       leave);
+SCRIPT(fold_large, await_slot, arrive_aside, await_all, fold_part_aside, reach_first, await_first,
+       read_parts_aside, release, leave);
+SCRIPT(fold_all, await_slot, arrive, fold_if_last, await_release, take_result, leave);
+SCRIPT(fold_all_large, await_slot, arrive, await_all, fold_own_part, reach_first, await_first,
+       read_results, reach_second, await_second, leave);
+SCRIPT(gather_all, await_slot, arrive, await_all, take_all, leave);
+SCRIPT(gather_all_large, await_slot, arrive, await_all, take_all, reach_first, await_first, leave);
+SCRIPT(fold_blocks, await_slot, arrive, fold_if_last, await_release, take_result_part, leave);
+SCRIPT(fold_blocks_large, await_slot, arrive_with_copy, await_all, fold_own_part, reach_first,
+       await_first, leave);
+SCRIPT(prefix, await_slot, arrive, await_all, fold_prefix, leave);
+SCRIPT(prefix_before, await_slot, arrive, await_all, fold_before, leave);
+SCRIPT(transpose, await_slot, arrive_with_blocks, await_all, take_column, leave);
+SCRIPT(transpose_large, await_slot, arrive_with_copy, await_all, take_column, reach_first,
+       await_first, leave);
+
+/* [small or large][root or others] */
+static shared_act *const *const scripts[][2][2] = {
+    [SHARED_BARRIER] = {{barrier, barrier}, {barrier, barrier}},
+    [SHARED_BCAST] = {{give, get}, {give_large, get}},
+    [SHARED_REDUCE] = {{fold, bring}, {fold_large, bring_part}},
+    [SHARED_ALLREDUCE] = {{fold_all, fold_all}, {fold_all_large, fold_all_large}},
+    [SHARED_ALLGATHER] = {{gather_all, gather_all}, {gather_all_large, gather_all_large}},
+    [SHARED_GATHER] = {{collect, bring}, {collect_large, bring_large}},
+    [SHARED_SCATTER] = {{give_blocks, get_block}, {give_blocks_large, get_block}},
+    [SHARED_REDUCE_SCATTER] = {{fold_blocks, fold_blocks}, {fold_blocks_large, fold_blocks_large}},
+    [SHARED_SCAN] = {{prefix, prefix}, {prefix, prefix}},
+    [SHARED_EXSCAN] = {{prefix_before, prefix_before}, {prefix_before, prefix_before}},
+    [SHARED_ALLTOALL] = {{transpose, transpose}, {transpose_large, transpose_large}},
+};
+
+/* Bytes that one member brings into its area. */
+static uint64_t area_bytes(enum shared_kind kind, uint64_t bytes, int n)
+{
+    bool blocks = kind == SHARED_SCATTER || kind == SHARED_ALLTOALL;
+    return blocks ? bytes * (uint64_t)n : bytes;
+}
+
+void shared_plan(struct shared_job *job, struct covey_team *team, uint32_t call, int part)
+{
+    job->team = team;
+    job->segment = team->shared.segment;
+    job->sequence = segment_sequence(call, part);
+    job->bytes = job->kind == SHARED_BARRIER ? 0 : job->count * width(job);
+    job->small = area_bytes(job->kind, job->bytes, members(job)) <= SEGMENT_AREA;
+    job->at = scripts[job->kind][job->small ? 0 : 1][is_root(job) ? 0 : 1];
+    assert(job->small ||
+           (job->segment->readable && job->kind != SHARED_SCAN && job->kind != SHARED_EXSCAN));
+}
+
+int shared_go_on(struct shared_job *job)
+{
+    int result = ACT_DONE;
+    while (result == ACT_DONE && *job->at != NULL) {
+        result = (*job->at)(job);
+        if (result == ACT_DONE)
+            job->at++;
+    }
+    return result;
+}
+
+void shared_end(struct shared_job *job)
+{
+    free(job->memory);
+    job->memory = NULL;
+}
+
+/* What the act that is next waits for, that member will not do any more. Who left has done all; so
+ * has, of a slot that is not free, whoever is not in the operation that has it, and those of an
+ * operation to come will miss the one that ended. */
+bool shared_waits_in_vain(const struct shared_job *job, int member)
+{
+    shared_act *act = *job->at;
+    enum segment_stage stage = segment_stage_of(job->segment, job->sequence, member);
+    if (act == NULL || stage == STAGE_LEFT || (*act)((struct shared_job *)job) != ACT_WAITS)
+        return false;
+    if (act == await_release && scripts[job->kind][0][0] != scripts[job->kind][0][1])
+        return member == job->root;
+    if (act == await_release)
+        return stage == STAGE_ABSENT || segment_last(job->segment, job->sequence) == member;
+    if (act == await_all)
+        return stage == STAGE_ABSENT;
+    if (act == await_first)
+        return stage < STAGE_FIRST;
+    if (act == await_second)
+        return stage < STAGE_SECOND;
+    return true;
+}

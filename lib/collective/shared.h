@@ -1,0 +1,110 @@
+/*
+ * shared.h - collective calls through memory that the members of a team on one host share.
+ *
+ * Small arrays pass through the segment (segment.h). Of large ones each member tells where it has
+ * them, and the others read them there (process_vm_readv): one copy, and no memory of ours. What a
+ * member does for an operation is a script: a list of acts, some of which wait. A script is carried
+ * out in two ways: by the call itself, when it waits for its end anyway (shared_call), or as a step
+ * of a collective (collective_shared), from the poll loop.
+ */
+#ifndef COVEY_LIB_COLLECTIVE_SHARED_H
+#define COVEY_LIB_COLLECTIVE_SHARED_H
+
+#include "lib/collective/collective.h"
+#include "lib/collective/segment.h"
+
+struct shared_job;
+
+/* What an act returns; or a negative error, which is set. An act that waits changes nothing, and is
+ * called again. */
+enum { ACT_DONE = 0, ACT_WAITS = 1 };
+typedef int shared_act(struct shared_job *job);
+
+enum shared_kind {
+    SHARED_BARRIER,
+    SHARED_BCAST,
+    SHARED_REDUCE,
+    SHARED_ALLREDUCE,
+    SHARED_ALLGATHER,
+    SHARED_GATHER,
+    SHARED_SCATTER,
+    SHARED_REDUCE_SCATTER,
+    SHARED_SCAN,
+    SHARED_EXSCAN,
+    SHARED_ALLTOALL
+};
+
+/* One call of a member. The caller sets the first part; places are numbers of members in the
+ * segment, in the order of their ranks. */
+struct shared_job {
+    enum shared_kind kind;
+    const char *name;
+    int root;             /* a place */
+    int op, type;         /* of reductions */
+    size_t count;         /* elements that one member brings: to each other one for alltoall, and in
+                             all for scatter and reduce_scatter a block of one */
+    const size_t *counts; /* reduce_scatter: by place */
+    const void *send;
+    void *recv;
+
+    /* the rest is shared.c's and shared_run.c's */
+    struct covey_team *team;
+    struct team_segment *segment;
+    uint32_t sequence;
+    shared_act *const *at;   /* the act that is next, up to a NULL */
+    size_t bytes;            /* of count elements */
+    bool small;              /* it passes through the segment */
+    uint8_t *memory;         /* of its own, if it needs some */
+    struct shared_job *next; /* in the list of those that wait */
+    covey_req_t *req;        /* that it ends; NULL: the caller itself waits */
+    bool busy;               /* some thread carries out acts */
+    int doomed;              /* 0, or the error of a member that will not come */
+    char why[160];
+};
+
+/* The whole of a call whose algorithm is `shared`; the arguments are checked. Waits, or gives a
+ * request, as collective_start() does. */
+int shared_start(struct covey_team *team, const struct shared_job *what, covey_req_t **req);
+
+/* The members of a team on the caller's host, as a part of a collective between hosts: the first
+ * such step of a collective is part 0, the second part 1. */
+bool shared_is_there(const struct covey_team *team);
+bool shared_suits(const struct covey_team *team, size_t bytes); /* one array of so many bytes */
+int shared_place(const struct covey_team *team, int rank);      /* of a member on this host */
+int collective_shared(struct collective *c, const struct shared_job *what, int part);
+
+/* ---- what collective_run.c and the table of parts call ---- */
+
+/* Begins the job of a step, and ends req when it is over. */
+void shared_begin(struct shared_job *job, covey_req_t *req);
+void shared_give_up(struct covey *vm, const covey_req_t *req);
+/* Goes on with those whose acts need not wait any more. The lock may be let go meanwhile. */
+void shared_settle(struct covey *vm);
+bool shared_look(struct covey *vm); /* true: one of them may go on */
+bool shared_arm(struct covey *vm);  /* likewise, before sleeping */
+void shared_task_gone(struct covey *vm, struct peer *peer);
+
+/* ---- scripts: shared.c ---- */
+
+/* Completes the job for a team's segment and finds its script. */
+void shared_plan(struct shared_job *job, struct covey_team *team, uint32_t call, int part);
+/* Carries out acts up to one that waits, or the end; without the lock. */
+int shared_go_on(struct shared_job *job);
+/* Whether the act that is next need not wait; of one that waits only. */
+bool shared_may_go_on(struct shared_job *job);
+/* Whether a job that waits for that member, which has ended, waits in vain. */
+bool shared_waits_in_vain(const struct shared_job *job, int member);
+void shared_end(struct shared_job *job); /* frees what it has */
+
+/* ---- making the segment of a team: shared_team.c ---- */
+
+/* A collective call of all members of a team that is being made: those of a host that can share
+ * memory do from now on. */
+int shared_team_join(struct covey_team *team);
+void shared_team_free(struct covey_team *team);
+/* What the first member on a host passes to the others. */
+void shared_on_segment(struct covey *vm, const struct frame *frame, const uint8_t *payload,
+                       int *fds, int nfds);
+void shared_offers_free(struct covey *vm);
+
+#endif

@@ -1,0 +1,322 @@
+/*
+ * shared_run.c - carrying out the scripts of calls through shared memory.
+ *
+ * A call that waits for its end carries out its script itself: without the lock, and without a
+ * collective. It looks for a moment at what it waits for, then yields to other tasks while such
+ * waits have lately been short, then waits as every call does, from which the bell of the segment
+ * wakes it. A step of a collective is carried out from the poll loop.
+ *
+ * Nobody waits for a member that has ended: the daemon tells the end of each.
+ */
+#include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
+#include "lib/collective/teams.h"
+#include "lib/drive/call.h"
+#include "lib/drive/wait.h"
+#include "lib/engine/peer.h"
+#include "lib/member/part.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
+#include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "proto/wire/list.h"
+
+#include <assert.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LOOKS 64        /* before the processor is offered to others, which takes a system call */
+#define LOOKS_CROWDED 8 /* where more tasks of the team than processors are */
+#define YIELD_US 50     /* in which others may have it; then the task sleeps */
+#define DOUBT_LIMIT 4   /* from here on only every 16th wait yields */
+#define DOUBT_MAX 8
+
+/* ---- those that wait ---------------------------------------------------------------------------
+ */
+
+static void await(struct covey *vm, struct shared_job *job)
+{
+    job->next = teams_of(vm)->awaited;
+    teams_of(vm)->awaited = job;
+    vm->wait.looked++;
+}
+
+static void await_no_more(struct covey *vm, struct shared_job *job)
+{
+    assert(vm->wait.looked > 0);
+    UNLINK(teams_of(vm)->awaited, job, next);
+    vm->wait.looked--;
+}
+
+static bool is_over(const struct shared_job *job)
+{
+    return job->doomed != COVEY_OK || job->team->broken != COVEY_OK;
+}
+
+bool shared_look(struct covey *vm)
+{
+    bool any = false;
+    for (struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
+        if (job->busy || (!is_over(job) && !shared_may_go_on(job)))
+            continue;
+        any = true;
+        if (job->req != NULL)
+            part_due(vm, PART_TEAMS);
+    }
+    return any;
+}
+
+bool shared_arm(struct covey *vm)
+{
+    for (const struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next)
+        segment_ask_bell(job->segment, job->sequence);
+    return shared_look(vm);
+}
+
+/* ---- members that end --------------------------------------------------------------------------
+ */
+
+static void doom(struct shared_job *job, const struct peer *peer)
+{
+    job->doomed = peer_error(peer);
+    snprintf(job->why, sizeof job->why, "%s: %s", job->name, covey_error_text());
+}
+
+/* Of members on this host, with their places. */
+static void look_for_ended(struct shared_job *job)
+{
+    const struct covey_team *team = job->team;
+    for (int i = 0, place = 0; i < team->size && job->doomed == COVEY_OK; i++) {
+        if (team->host_lead[i] != team->host_lead[team->rank])
+            continue;
+        const struct peer *peer = peer_find(team->vm, (uint32_t)team->tids[i]);
+        if (peer != NULL && peer->gone && shared_waits_in_vain(job, place))
+            doom(job, peer);
+        place++;
+    }
+}
+
+void shared_task_gone(struct covey *vm, struct peer *peer)
+{
+    for (struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
+        if (covey_team_rank_of(job->team, (covey_tid_t)peer->tid) < 0 || job->busy)
+            continue;
+        look_for_ended(job);
+        if (job->doomed != COVEY_OK && job->req != NULL)
+            part_due(vm, PART_TEAMS);
+    }
+}
+
+/* ---- a call that waits -------------------------------------------------------------------------
+ */
+
+static bool may_end_wait(void *context)
+{
+    struct shared_job *job = context;
+    return is_over(job) || shared_may_go_on(job);
+}
+
+/* Looks, and yields for a while; true: it can go on. */
+static bool wait_briefly(struct shared_job *job)
+{
+    struct covey_team *team = job->team;
+    bool hopeful = team->shared.doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
+    int looks = team->shared.crowded ? LOOKS_CROWDED : LOOKS;
+    uint64_t end_us = 0;
+    bool can = shared_may_go_on(job);
+    while (!can && hopeful) {
+        for (int i = 0; i < looks && !can; i++)
+            can = shared_may_go_on(job);
+        if (can)
+            break;
+        uint64_t now_us = clock_us();
+        end_us = end_us == 0 ? now_us + YIELD_US : end_us;
+        hopeful = now_us < end_us;
+        sched_yield();
+    }
+    if (can)
+        team->shared.doubt = 0;
+    else if (team->shared.doubt < DOUBT_MAX)
+        team->shared.doubt++;
+    return can;
+}
+
+/* COVEY_OK: it can go on. */
+static int wait_long(struct shared_job *job, uint64_t deadline_us)
+{
+    struct covey *vm = job->team->vm;
+    struct call call = call_begin(vm);
+    await(vm, job);
+    look_for_ended(job);
+    int error = call_idle(vm, may_end_wait, job, deadline_us);
+    await_no_more(vm, job);
+    if (error == COVEY_ETIMEOUT)
+        error_set(error, "%s: its time ran out", job->name);
+    else if (job->doomed != COVEY_OK)
+        error = error_set(job->doomed, "%s", job->why);
+    else if (error == COVEY_OK && job->team->broken != COVEY_OK && !shared_may_go_on(job))
+        error = error_set(job->team->broken, "%s", job->team->broken_text);
+    return call_end(vm, &call, error);
+}
+
+/* The number of the call; or the error of a broken team. */
+static int number_take(struct covey_team *team, const char *name, uint32_t *number)
+{
+    pthread_mutex_lock(&team->vm->lock);
+    int error =
+        team->broken != 0 ? error_set(team->broken, "%s: %s", name, team->broken_text) : COVEY_OK;
+    *number = error == COVEY_OK ? team->calls++ : 0;
+    pthread_mutex_unlock(&team->vm->lock);
+    return error;
+}
+
+static int give_up(struct covey_team *team, int error)
+{
+    char why[160];
+    snprintf(why, sizeof why, "%s", covey_error_text());
+    struct call call = call_begin(team->vm);
+    team_break(team, error, why);
+    call_end(team->vm, &call, COVEY_OK);
+    return error_set(error, "%s", why);
+}
+
+static int shared_call(struct covey_team *team, struct shared_job *job)
+{
+    uint32_t number;
+    uint64_t deadline_us = 0;
+    int error = number_take(team, job->name, &number);
+    if (error != COVEY_OK)
+        return error;
+    shared_plan(job, team, number, 0);
+    int result = shared_go_on(job);
+    while (result == ACT_WAITS) {
+        if (!wait_briefly(job)) {
+            deadline_us = deadline_us == 0 ? clock_deadline(team->timeout_us) : deadline_us;
+            error = wait_long(job, deadline_us);
+        }
+        result = error != COVEY_OK ? error : shared_go_on(job);
+    }
+    shared_end(job);
+    return result < 0 ? give_up(team, result) : COVEY_OK;
+}
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+/* With the lock, which it lets go of. */
+static void carry_on(struct covey *vm, struct shared_job *job)
+{
+    char why[160] = "";
+    job->busy = true;
+    pthread_mutex_unlock(&vm->lock);
+    int result = shared_go_on(job);
+    if (result < 0)
+        snprintf(why, sizeof why, "%s", covey_error_text());
+    pthread_mutex_lock(&vm->lock);
+    job->busy = false;
+    if (result == ACT_WAITS) {
+        look_for_ended(job);
+        return;
+    }
+    await_no_more(vm, job);
+    req_finish(job->req, result, why);
+}
+
+void shared_begin(struct shared_job *job, covey_req_t *req)
+{
+    job->req = req;
+    await(req->vm, job);
+    part_due(req->vm, PART_TEAMS);
+}
+
+static void step_give_up(struct covey *vm, struct shared_job *job, int error, const char *why)
+{
+    assert(!job->busy);
+    await_no_more(vm, job);
+    req_finish(job->req, error, why);
+}
+
+void shared_give_up(struct covey *vm, const covey_req_t *req)
+{
+    struct shared_job *job = teams_of(vm)->awaited;
+    while (job != NULL && job->req != req)
+        job = job->next;
+    if (job != NULL && !job->busy)
+        step_give_up(vm, job, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
+}
+
+static struct shared_job *next_to_go_on(const struct covey *vm)
+{
+    struct shared_job *job = teams_of(vm)->awaited;
+    while (job != NULL &&
+           (job->req == NULL || job->busy || (!is_over(job) && !shared_may_go_on(job))))
+        job = job->next;
+    return job;
+}
+
+void shared_settle(struct covey *vm)
+{
+    for (struct shared_job *job; (job = next_to_go_on(vm)) != NULL;) {
+        if (job->doomed != COVEY_OK)
+            step_give_up(vm, job, job->doomed, job->why);
+        else if (job->team->broken != COVEY_OK)
+            step_give_up(vm, job, job->team->broken, job->team->broken_text);
+        else
+            carry_on(vm, job);
+    }
+}
+
+static void job_end(void *arg)
+{
+    shared_end(arg);
+}
+
+int shared_start(struct covey_team *team, const struct shared_job *what, covey_req_t **req)
+{
+    struct collective *c = NULL;
+    struct shared_job job = *what;
+    if (req == COLLECTIVE_WAITS)
+        return shared_call(team, &job);
+    int error = collective_create(team, what->name, &c);
+    if (error == COVEY_OK)
+        collective_shared(c, what, 0);
+    return collective_start(error, c, req);
+}
+
+bool shared_is_there(const struct covey_team *team)
+{
+    return team->shared.segment != NULL;
+}
+
+bool shared_suits(const struct covey_team *team, size_t bytes)
+{
+    return team->shared.segment != NULL &&
+           (bytes <= SEGMENT_AREA || team->shared.segment->readable);
+}
+
+int shared_place(const struct covey_team *team, int rank)
+{
+    int place = 0;
+    for (int i = 0; i < rank; i++)
+        place += team->host_lead[i] == team->host_lead[rank];
+    return place;
+}
+
+int collective_shared(struct collective *c, const struct shared_job *what, int part)
+{
+    struct shared_job *job = collective_memory(c, sizeof *job);
+    if (job == NULL || !collective_at_end(c, job_end, job))
+        return -1;
+    *job = *what;
+    if (what->counts != NULL) {
+        size_t bytes = (size_t)c->team->size * sizeof *what->counts;
+        size_t *counts = collective_memory(c, bytes);
+        if (counts == NULL)
+            return -1;
+        memcpy(counts, what->counts, bytes);
+        job->counts = counts;
+    }
+    shared_plan(job, c->team, c->number, part);
+    return collective_add_shared(c, job);
+}
