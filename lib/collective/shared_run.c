@@ -117,28 +117,35 @@ static bool may_end_wait(void *context)
     return is_over(job) || shared_may_go_on(job);
 }
 
-/* Looks, and yields for a while; true: it can go on. */
+static bool look_often(struct shared_job *job, int times)
+{
+    bool can = shared_may_go_on(job);
+    for (int i = 1; i < times && !can; i++)
+        can = shared_may_go_on(job);
+    return can;
+}
+
+/* Looks, and yields for a while; true: it can go on. Where yielding has lately been in vain, for
+ * others run long or the members come late, a task that sleeps is woken sooner than one that yields
+ * has its turn. */
 static bool wait_briefly(struct shared_job *job)
 {
-    struct covey_team *team = job->team;
-    bool hopeful = team->shared.doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
-    int looks = team->shared.crowded ? LOOKS_CROWDED : LOOKS;
-    uint64_t end_us = 0;
-    bool can = shared_may_go_on(job);
-    while (!can && hopeful) {
-        for (int i = 0; i < looks && !can; i++)
-            can = shared_may_go_on(job);
-        if (can)
-            break;
-        uint64_t now_us = clock_us();
-        end_us = end_us == 0 ? now_us + YIELD_US : end_us;
-        hopeful = now_us < end_us;
+    struct sharing *shared = &job->team->shared;
+    bool hopeful = shared->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
+    int looks = shared->crowded ? LOOKS_CROWDED : LOOKS;
+    if (look_often(job, looks))
+        return true;
+    bool can = false;
+    uint64_t end_us = hopeful ? clock_us() + YIELD_US : 0;
+    while (hopeful && !can) {
         sched_yield();
+        can = look_often(job, looks);
+        hopeful = can || clock_us() < end_us;
     }
     if (can)
-        team->shared.doubt = 0;
-    else if (team->shared.doubt < DOUBT_MAX)
-        team->shared.doubt++;
+        shared->doubt = 0;
+    else if (end_us != 0 && shared->doubt < DOUBT_MAX)
+        shared->doubt++;
     return can;
 }
 
