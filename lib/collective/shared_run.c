@@ -26,9 +26,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOOKS 64        /* before the processor is offered to others, which takes a system call */
+#define LOOKS 500       /* before the processor is offered to others, which takes a system call */
 #define LOOKS_CROWDED 8 /* where more tasks of the team than processors are */
 #define YIELD_US 50     /* in which others may have it; then the task sleeps */
+#define LONG_US 500     /* a wait in which yielding was in vain */
 #define DOUBT_LIMIT 4   /* from here on only every 16th wait yields */
 #define DOUBT_MAX 8
 
@@ -125,32 +126,25 @@ static bool look_often(struct shared_job *job, int times)
     return can;
 }
 
-/* Looks, and yields for a while; true: it can go on. Where yielding has lately been in vain, for
- * others run long or the members come late, a task that sleeps is woken sooner than one that yields
- * has its turn. */
-static bool wait_briefly(struct shared_job *job)
+/* Looks, and yields for a while; true: it can go on. A wait that ends soon would end sooner by
+ * yielding, for to wake a task takes long; where waits have lately been long, yielding is in vain.
+ */
+static bool wait_briefly(struct shared_job *job, uint64_t start_us)
 {
-    struct sharing *shared = &job->team->shared;
+    const struct sharing *shared = &job->team->shared;
     bool hopeful = shared->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
     int looks = shared->crowded ? LOOKS_CROWDED : LOOKS;
-    if (look_often(job, looks))
-        return true;
     bool can = false;
-    uint64_t end_us = hopeful ? clock_us() + YIELD_US : 0;
     while (hopeful && !can) {
         sched_yield();
         can = look_often(job, looks);
-        hopeful = can || clock_us() < end_us;
+        hopeful = clock_us() < start_us + YIELD_US;
     }
-    if (can)
-        shared->doubt = 0;
-    else if (end_us != 0 && shared->doubt < DOUBT_MAX)
-        shared->doubt++;
     return can;
 }
 
 /* COVEY_OK: it can go on. */
-static int wait_long(struct shared_job *job, uint64_t deadline_us)
+static int sleep_until_it_can(struct shared_job *job, uint64_t deadline_us)
 {
     struct covey *vm = job->team->vm;
     struct call call = call_begin(vm);
@@ -165,6 +159,24 @@ static int wait_long(struct shared_job *job, uint64_t deadline_us)
     else if (error == COVEY_OK && job->team->broken != COVEY_OK && !shared_may_go_on(job))
         error = error_set(job->team->broken, "%s", job->team->broken_text);
     return call_end(vm, &call, error);
+}
+
+/* COVEY_OK: it can go on. */
+static int wait_for_members(struct shared_job *job, uint64_t *deadline_us)
+{
+    struct sharing *shared = &job->team->shared;
+    if (look_often(job, shared->crowded ? LOOKS_CROWDED : LOOKS))
+        return COVEY_OK;
+    uint64_t start_us = clock_us();
+    if (*deadline_us == 0)
+        *deadline_us = clock_deadline(job->team->timeout_us);
+    int error = wait_briefly(job, start_us) ? COVEY_OK : sleep_until_it_can(job, *deadline_us);
+    bool was_long = clock_us() - start_us > LONG_US;
+    if (!was_long)
+        shared->doubt = 0;
+    else if (shared->doubt < DOUBT_MAX)
+        shared->doubt++;
+    return error;
 }
 
 /* The number of the call; or the error of a broken team. */
@@ -198,10 +210,7 @@ static int shared_call(struct covey_team *team, struct shared_job *job)
     shared_plan(job, team, number, 0);
     int result = shared_go_on(job);
     while (result == ACT_WAITS) {
-        if (!wait_briefly(job)) {
-            deadline_us = deadline_us == 0 ? clock_deadline(team->timeout_us) : deadline_us;
-            error = wait_long(job, deadline_us);
-        }
+        error = wait_for_members(job, &deadline_us);
         result = error != COVEY_OK ? error : shared_go_on(job);
     }
     shared_end(job);

@@ -182,7 +182,8 @@ static bool offer_came(void *context)
 {
     struct offer_wait *w = context;
     const struct peer *lead = peer_find(w->team->vm, w->lead);
-    w->offer = offer_take(w->team->vm, w->team->context, w->lead);
+    if (w->offer == NULL) /* it is asked again behind that */
+        w->offer = offer_take(w->team->vm, w->team->context, w->lead);
     return w->offer != NULL || w->team->broken != 0 || (lead != NULL && lead->gone);
 }
 
