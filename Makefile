@@ -90,6 +90,9 @@ $(BUILD)/deps.ok: scripts/deps.sh
 TEMPLATES := $(wildcard lib/schedule/template/*.c)
 $(BUILD)/obj/lib/schedule/schedule_code.o: $(TEMPLATES)
 
+# loops over the elements of arrays: several at once
+$(BUILD)/obj/lib/collective/op.o: ALL_CFLAGS += -O3
+
 # The names that these headers declare are the only ones that leave the library: the shared library by
 # a version script, the static one as a single object in which all others are local.
 $(BUILD)/covey.names: $(PUBLIC_H) scripts/public-names.sh

@@ -28,13 +28,15 @@ struct op_defined {
 /* ---- the built-in ones -------------------------------------------------------------------------
  */
 
-/* a and b are the elements; `expression` is what becomes of them. */
+/* a and b are the elements; `expression` is what becomes of them. The result may be one of the two
+ * arrays, but no other part of them: so the compiler may take several elements at once. */
 #define OP(name, suffix, ctype, expression)                                                        \
     static void name##_##suffix(const void *left, const void *right, void *result, size_t count)   \
     {                                                                                              \
         const ctype *l = left, *r = right;                                                         \
         ctype *to = result;                                                                        \
-        for (size_t i = 0; i < count; i++) {                                                       \
+        _Pragma("GCC ivdep") for (size_t i = 0; i < count; i++)                                    \
+        {                                                                                          \
             const ctype a = l[i], b = r[i];                                                        \
             to[i] = (ctype)(expression);                                                           \
         }                                                                                          \

@@ -23,11 +23,12 @@
 #define LINE 64
 #define SLOTS (2 * SEGMENT_CALLS)
 
+/* In one line: an operation touches most of it. */
 struct slot {
-    _Alignas(LINE) _Atomic uint64_t arrived;  /* sequence << 32 | last member << 16 | how many */
-    _Alignas(LINE) _Atomic uint32_t released; /* sequence */
+    _Alignas(LINE) _Atomic uint64_t arrived; /* sequence << 32 | last member << 16 | how many */
+    _Atomic uint32_t released;               /* sequence */
     _Atomic uint32_t sleepers;
-    _Alignas(LINE) _Atomic uint32_t reached[2], left; /* how many members */
+    _Atomic uint32_t reached[2], left; /* how many members */
 };
 
 /* Of a member, in a slot. */
@@ -281,6 +282,11 @@ void segment_advance(const struct team_segment *s, uint32_t sequence, enum segme
     if (atomic_fetch_add_explicit(reached(s, sequence, stage), 1, memory_order_acq_rel) + 1 ==
         (uint32_t)s->members)
         ring_bell(s, slot_of(s, sequence));
+}
+
+void segment_ring(const struct team_segment *s, uint32_t sequence)
+{
+    ring_bell(s, slot_of(s, sequence));
 }
 
 bool segment_all_at(const struct team_segment *s, uint32_t sequence, enum segment_stage stage)

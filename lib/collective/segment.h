@@ -84,6 +84,9 @@ bool segment_is_released(const struct team_segment *s, uint32_t sequence);
 void segment_advance(const struct team_segment *s, uint32_t sequence, enum segment_stage stage);
 bool segment_all_at(const struct team_segment *s, uint32_t sequence, enum segment_stage stage);
 
+/* Wakes those that wait for what the caller alone has reached. */
+void segment_ring(const struct team_segment *s, uint32_t sequence);
+
 /* What the member brought is needed no more, and it needs nothing more itself. */
 void segment_leave(const struct team_segment *s, uint32_t sequence);
 bool segment_others_left(const struct team_segment *s, uint32_t sequence);

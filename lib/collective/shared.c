@@ -14,6 +14,9 @@
 #include <string.h>
 
 #define PIECE_BYTES ((size_t)32 * 1024) /* that are read at once for a reduction */
+#define ALONE_BYTES                                                                                \
+    ((size_t)64 * 1024) /* up to here the root reduces alone: others go on sooner                  \
+                         */
 
 static size_t width(const struct shared_job *job)
 {
@@ -79,6 +82,34 @@ static int await_slot(struct shared_job *job)
 static int await_all(struct shared_job *job)
 {
     return segment_all_arrived(job->segment, job->sequence) ? ACT_DONE : ACT_WAITS;
+}
+
+/* All before this one. */
+static int await_lower(struct shared_job *job)
+{
+    bool all = true;
+    for (int i = 0; i < job->segment->me && all; i++)
+        all = segment_stage_of(job->segment, job->sequence, i) >= STAGE_ARRIVED;
+    return all ? ACT_DONE : ACT_WAITS;
+}
+
+/* The one before this one has its result. */
+static int await_previous(struct shared_job *job)
+{
+    int previous = job->segment->me - 1;
+    return previous < 0 || segment_stage_of(job->segment, job->sequence, previous) >= STAGE_FIRST
+               ? ACT_DONE
+               : ACT_WAITS;
+}
+
+/* The one behind this one has read it. */
+static int await_next(struct shared_job *job)
+{
+    int next = job->segment->me + 1;
+    return next == job->segment->members ||
+                   segment_stage_of(job->segment, job->sequence, next) >= STAGE_FIRST
+               ? ACT_DONE
+               : ACT_WAITS;
 }
 
 static int await_release(struct shared_job *job)
@@ -165,6 +196,13 @@ static int reach_second(struct shared_job *job)
     return ACT_DONE;
 }
 
+/* Some wait for this one alone. */
+static int ring(struct shared_job *job)
+{
+    segment_ring(job->segment, job->sequence);
+    return ACT_DONE;
+}
+
 static int leave(struct shared_job *job)
 {
     segment_leave(job->segment, job->sequence);
@@ -246,10 +284,12 @@ static void apply(const struct shared_job *job, const void *left, const void *ri
     op_apply(job->team->vm, job->op, job->type, &(struct operands){left, right, result, count});
 }
 
-/* Of the areas of the members before `end`, in their order. */
+/* Of the areas of the members before `end`, in their order; they have arrived. */
 static int fold_areas(const struct shared_job *job, int end, uint8_t *result)
 {
-    int called = check_calls(job);
+    int called = ACT_DONE;
+    for (int i = 0; i < end && called == ACT_DONE; i++)
+        called = check_call(job, i);
     if (called != ACT_DONE)
         return called;
     take(result, area(job, 0), job->bytes);
@@ -302,7 +342,7 @@ static int fold_prefix(struct shared_job *job)
 /* The first has no result. */
 static int fold_before(struct shared_job *job)
 {
-    return job->segment->me == 0 ? check_calls(job) : fold_areas(job, job->segment->me, job->recv);
+    return job->segment->me == 0 ? ACT_DONE : fold_areas(job, job->segment->me, job->recv);
 }
 
 /* ---- reductions of large arrays ----------------------------------------------------------------
@@ -324,14 +364,18 @@ static struct part_of_all part_of(const struct shared_job *job, int member)
     return (struct part_of_all){first * grain, (end - first) * grain};
 }
 
-/* Some elements of all arrays, in the order of ranks; scratch is twice as large. The own array may
- * be where the result goes, so its piece is put aside first. */
+/* Some elements of all arrays, in the order of ranks; scratch is twice as large. Where the own
+ * array is where the result goes, its piece is put aside first. */
 static int fold_piece(const struct shared_job *job, size_t first, size_t count, uint8_t *result,
                       uint8_t *scratch)
 {
     size_t bytes = count * width(job), at = first * width(job);
-    uint8_t *own = scratch + bytes;
-    int done = take_from(job, job->segment->me, own, at, bytes);
+    const uint8_t *own = (const uint8_t *)job->send + at;
+    int done = ACT_DONE;
+    if (own == result) {
+        take(scratch + bytes, own, bytes);
+        own = scratch + bytes;
+    }
     for (int i = 0; i < members(job) && done == ACT_DONE; i++) {
         bool mine = i == job->segment->me;
         if (!mine)
@@ -412,9 +456,63 @@ static int read_results(struct shared_job *job)
 
 static int read_parts_aside(struct shared_job *job)
 {
-    struct part_of_all part = part_of(job, job->segment->me);
-    take((uint8_t *)job->recv + part.first * width(job), job->memory, part.count * width(job));
     return read_parts(job, false);
+}
+
+/* The root alone. */
+static int fold_whole(struct shared_job *job)
+{
+    return fold_part(job, (struct part_of_all){0, job->count}, job->recv);
+}
+
+/* ---- prefixes of large arrays: from one member to the next --------------------------------------
+ */
+
+/* Where the inclusive result comes about, which the next member reads, and the exclusive one. */
+static uint8_t *inclusive(const struct shared_job *job)
+{
+    return job->kind == SHARED_EXSCAN ? job->memory : job->recv;
+}
+
+static uint8_t *exclusive(const struct shared_job *job)
+{
+    if (job->send != job->recv)
+        return job->recv;
+    return job->kind == SHARED_EXSCAN ? job->memory + job->bytes : job->memory;
+}
+
+static int arrive_in_chain(struct shared_job *job)
+{
+    job->memory = malloc(2 * job->bytes);
+    if (job->memory == NULL)
+        return error_code(COVEY_ENOMEM);
+    const struct segment_card card = {what_is_called(job), 0, address(inclusive(job))};
+    segment_put_card(job->segment, job->sequence, &card);
+    segment_arrive(job->segment, job->sequence);
+    return ACT_DONE;
+}
+
+static int fold_with_previous(struct shared_job *job)
+{
+    int me = job->segment->me, result = ACT_DONE;
+    if (me == 0) {
+        take(inclusive(job), job->send, job->bytes);
+        return result;
+    }
+    result = check_call(job, me - 1);
+    if (result == ACT_DONE)
+        result = read_from(job, me - 1, exclusive(job), true, 0, job->bytes);
+    if (result == ACT_DONE)
+        apply(job, exclusive(job), job->send, inclusive(job), job->count);
+    return result;
+}
+
+/* Of one that was sent from where it is to be. */
+static int take_exclusive(struct shared_job *job)
+{
+    if (job->kind == SHARED_EXSCAN && job->segment->me > 0)
+        take(job->recv, exclusive(job), job->bytes);
+    return ACT_DONE;
 }
 
 /* ---- scripts -----------------------------------------------------------------------------------
@@ -434,9 +532,10 @@ SCRIPT(bring_large, await_slot, arrive, await_release, leave);
 SCRIPT(collect, await_slot, arrive, await_all, take_all, leave);
 SCRIPT(collect_large, await_slot, arrive, await_all, take_all, release, leave);
 SCRIPT(fold, await_slot, arrive, await_all, fold_here, leave);
+SCRIPT(fold_medium, await_slot, arrive, await_all, fold_whole, release, leave);
 SCRIPT(bring_part, await_slot, arrive_aside, await_all, fold_part_aside, reach_first, await_release,
        leave);
-SCRIPT(fold_large, await_slot, arrive_aside, await_all, fold_part_aside, reach_first, await_first,
+SCRIPT(fold_large, await_slot, arrive, await_all, fold_own_part, reach_first, await_first,
        read_parts_aside, release, leave);
 SCRIPT(fold_all, await_slot, arrive, fold_if_last, await_release, take_result, leave);
 SCRIPT(fold_all_large, await_slot, arrive, await_all, fold_own_part, reach_first, await_first,
@@ -446,8 +545,10 @@ SCRIPT(gather_all_large, await_slot, arrive, await_all, take_all, reach_first, a
 SCRIPT(fold_blocks, await_slot, arrive, fold_if_last, await_release, take_result_part, leave);
 SCRIPT(fold_blocks_large, await_slot, arrive_with_copy, await_all, fold_own_part, reach_first,
        await_first, leave);
-SCRIPT(prefix, await_slot, arrive, await_all, fold_prefix, leave);
-SCRIPT(prefix_before, await_slot, arrive, await_all, fold_before, leave);
+SCRIPT(prefix, await_slot, arrive, ring, await_lower, fold_prefix, leave);
+SCRIPT(prefix_before, await_slot, arrive, ring, await_lower, fold_before, leave);
+SCRIPT(prefix_large, await_slot, arrive_in_chain, await_previous, fold_with_previous, reach_first,
+       ring, await_next, take_exclusive, leave);
 SCRIPT(transpose, await_slot, arrive_with_blocks, await_all, take_column, leave);
 SCRIPT(transpose_large, await_slot, arrive_with_copy, await_all, take_column, reach_first,
        await_first, leave);
@@ -462,8 +563,8 @@ static shared_act *const *const scripts[][2][2] = {
     [SHARED_GATHER] = {{collect, bring}, {collect_large, bring_large}},
     [SHARED_SCATTER] = {{give_blocks, get_block}, {give_blocks_large, get_block}},
     [SHARED_REDUCE_SCATTER] = {{fold_blocks, fold_blocks}, {fold_blocks_large, fold_blocks_large}},
-    [SHARED_SCAN] = {{prefix, prefix}, {prefix, prefix}},
-    [SHARED_EXSCAN] = {{prefix_before, prefix_before}, {prefix_before, prefix_before}},
+    [SHARED_SCAN] = {{prefix, prefix}, {prefix_large, prefix_large}},
+    [SHARED_EXSCAN] = {{prefix_before, prefix_before}, {prefix_large, prefix_large}},
     [SHARED_ALLTOALL] = {{transpose, transpose}, {transpose_large, transpose_large}},
 };
 
@@ -482,8 +583,9 @@ void shared_plan(struct shared_job *job, struct covey_team *team, uint32_t call,
     job->bytes = job->kind == SHARED_BARRIER ? 0 : job->count * width(job);
     job->small = area_bytes(job->kind, job->bytes, members(job)) <= SEGMENT_AREA;
     job->at = scripts[job->kind][job->small ? 0 : 1][is_root(job) ? 0 : 1];
-    assert(job->small ||
-           (job->segment->readable && job->kind != SHARED_SCAN && job->kind != SHARED_EXSCAN));
+    if (job->kind == SHARED_REDUCE && !job->small && job->bytes <= ALONE_BYTES)
+        job->at = is_root(job) ? fold_medium : bring_large;
+    assert(job->small || job->segment->readable);
 }
 
 int shared_go_on(struct shared_job *job)
@@ -518,6 +620,12 @@ bool shared_waits_in_vain(const struct shared_job *job, int member)
         return stage == STAGE_ABSENT || segment_last(job->segment, job->sequence) == member;
     if (act == await_all)
         return stage == STAGE_ABSENT;
+    if (act == await_lower)
+        return stage == STAGE_ABSENT && member < job->segment->me;
+    if (act == await_previous)
+        return stage < STAGE_FIRST && member < job->segment->me;
+    if (act == await_next)
+        return stage < STAGE_FIRST && member == job->segment->me + 1;
     if (act == await_first)
         return stage < STAGE_FIRST;
     if (act == await_second)

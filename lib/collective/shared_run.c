@@ -29,8 +29,9 @@
 #define LOOKS 500       /* before the processor is offered to others, which takes a system call */
 #define LOOKS_CROWDED 8 /* where more tasks of the team than processors are */
 #define YIELD_US 50     /* in which others may have it; then the task sleeps */
-#define LONG_US 500     /* a wait in which yielding was in vain */
-#define DOUBT_LIMIT 4   /* from here on only every 16th wait yields */
+#define YIELD_LARGE_US 300 /* while others read or reduce large arrays */
+#define LONG_US 500        /* a wait in which yielding was in vain */
+#define DOUBT_LIMIT 4      /* from here on only every 16th wait yields */
 #define DOUBT_MAX 8
 
 /* ---- those that wait ---------------------------------------------------------------------------
@@ -138,7 +139,7 @@ static bool wait_briefly(struct shared_job *job, uint64_t start_us)
     while (hopeful && !can) {
         sched_yield();
         can = look_often(job, looks);
-        hopeful = clock_us() < start_us + YIELD_US;
+        hopeful = clock_us() < start_us + (job->small ? YIELD_US : YIELD_LARGE_US);
     }
     return can;
 }
