@@ -82,13 +82,15 @@ no_lab() { # why there can be none, if so
 
 # ---- a copy of the sources, for recipes that change them ----
 
-# What make finds there is as old as here, so it builds what a recipe changes and no more. What was built under another
-# name than build/ has dependencies of that name: then all is built.
+# What make finds there is as old as here, so it builds what a recipe changes and no more, and that without optimization
+# (compile_quickly). What was built under another name than build/ has dependencies of that name: then all is built.
 copy_up() {
     [ -d "$dir/copy" ] && return
     mkdir -p "$dir/copy/build" && tar -cf - --exclude=./build --exclude=./.git . | tar -C "$dir/copy" -xf - || return
-    [ "$BUILD" != "$source/build" ] || cp -a "$BUILD/obj" "$BUILD"/*.ok "$dir/copy/build"
+    [ "$BUILD" != "$source/build" ] || find "$BUILD" -maxdepth 1 \( ! -type d -o -name obj \) -exec cp -a -t "$dir/copy/build" {} +
 }
+# A header that many files include costs a recipe most of its time; what its check needs is the program, not a fast one.
+compile_quickly="export CFLAGS='${CFLAGS:-} -O0'"
 
 # ---- one block after the other ----
 
@@ -143,7 +145,7 @@ run_block() { # NAME FILE HOW: of kind sh
     case $3 in *lab*) lab_up || { bad "$1" "no lab" && return; } ;; esac
     case $3 in
     *source*) echo "cd '$source'" >>"$state" ;;
-    *copy*) copy_up && echo "export BUILD=build; cd '$dir/copy'" >>"$state" ;;
+    *copy*) copy_up && echo "export BUILD=build; $compile_quickly; cd '$dir/copy'" >>"$state" ;;
     esac
     follow "$2" "$3"
     status=$?
