@@ -455,5 +455,7 @@ virtual() { # on a machine without any network as well, and what all have in com
     return $status
 }
 expect "virtual hosts of one machine" virtual
+nothing_runs() { [ -z "$("$lab" ps)" ]; }
+within 5 nothing_runs # a daemon may need a moment to end
 [ -z "$("$lab" ps)" ] && ok "nothing is left running" || bad "nothing is left running" "$("$lab" ps)"
 finish
