@@ -148,7 +148,8 @@ static int runtime_listen(struct runtime *runtime, struct failure *why)
 
 /* ---- the directory's other daemons ---- */
 
-typedef void entry_fn(const char *path, const char *name, void *context);
+/* Returns whether to go on with the next file. */
+typedef bool entry_fn(const char *path, const char *name, void *context);
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -161,11 +162,12 @@ static void each_file(const char *directory, const char *end, entry_fn *fn, void
     DIR *d = opendir(directory);
     if (d == NULL)
         return;
-    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+    bool more = true;
+    for (struct dirent *e; more && (e = readdir(d)) != NULL;) {
         char path[RUNTIME_PATH_MAX * 2 + 8];
         snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
         if (ends_with(e->d_name, end))
-            fn(path, e->d_name, context);
+            more = fn(path, e->d_name, context);
     }
     closedir(d);
 }
@@ -176,16 +178,17 @@ struct living {
     int count;
 };
 
-static void note_living(const char *path, const char *host, void *context)
+static bool note_living(const char *path, const char *host, void *context)
 {
     struct living *living = context;
     pid_t owner = socket_owner(path);
     if (owner == 0)
-        return;
+        return true;
     living->count++;
     living->pid = owner;
     snprintf(living->host, sizeof living->host, "%.*s", (int)(strlen(host) - strlen(".sock")),
              host);
+    return true;
 }
 
 static int refuse_living(const struct runtime *runtime, const char *vm, const char *host,
@@ -214,16 +217,21 @@ static void remove_if_empty(const struct runtime *runtime)
     rmdir(runtime->base); /* that of all VMs: only if this was the last */
 }
 
-static void remove_dead(const char *path, const char *host, void *context)
+/* Goes on until one lives. Each daemon that ends looks like this: it must not ask thousands of
+ * others, which end, too. The last finds none that lives, and removes what all dead ones left. */
+static bool remove_dead(const char *path, const char *host, void *context)
 {
-    (void)host, (void)context;
+    (void)host;
+    bool *living = context;
     char metrics[RUNTIME_PATH_MAX * 2 + 16];
-    if (socket_owner(path) != 0)
-        return;
+    *living = socket_owner(path) != 0;
+    if (*living)
+        return false;
     unlink(path);
     snprintf(metrics, sizeof metrics, "%.*s" RUNTIME_METRICS, (int)(strlen(path) - strlen(".sock")),
              path);
     unlink(metrics);
+    return true;
 }
 
 /* Whether the log is that of a daemon that has a socket. */
@@ -234,11 +242,21 @@ static bool has_socket(const char *log)
     return access(path, F_OK) == 0;
 }
 
-static void remove_old_log(const char *path, const char *name, void *context)
+static bool remove_old_log(const char *path, const char *name, void *context)
 {
     (void)name, (void)context;
     if (!has_socket(path))
         unlink(path);
+    return true;
+}
+
+/* What daemons left that ended without a word; their logs only when no other daemon lives. */
+static void remove_left(const struct runtime *runtime, bool logs)
+{
+    bool living = false;
+    each_file(runtime->directory, ".sock", remove_dead, &living);
+    if (logs && !living)
+        each_file(runtime->directory, ".log", remove_old_log, NULL);
 }
 
 static int runtime_claim(struct runtime *runtime, const char *vm, const char *host, bool first,
@@ -256,10 +274,8 @@ static int runtime_claim(struct runtime *runtime, const char *vm, const char *ho
     if (lock < 0)
         return -1;
     int result = refuse_living(runtime, vm, host, first, why);
-    if (result == 0 && first) {
-        each_file(runtime->directory, ".sock", remove_dead, NULL);
-        each_file(runtime->directory, ".log", remove_old_log, NULL);
-    }
+    if (result == 0 && first)
+        remove_left(runtime, true);
     if (result == 0) {
         unlink(runtime->log);
         result = runtime_listen(runtime, why);
@@ -287,9 +303,7 @@ void runtime_close(struct runtime *runtime, enum runtime_logs kept)
     if (kept != RUNTIME_LOGS_ALL)
         unlink(runtime->log);
     unlink(runtime->socket);
-    each_file(runtime->directory, ".sock", remove_dead, NULL);
-    if (kept == RUNTIME_LOGS_NONE)
-        each_file(runtime->directory, ".log", remove_old_log, NULL);
+    remove_left(runtime, kept == RUNTIME_LOGS_NONE);
     remove_if_empty(runtime);
     if (lock >= 0)
         close(lock);
@@ -314,20 +328,22 @@ static void survey_directory(const struct survey *s, const char *path)
         s->fn(s->context, RUNTIME_BAD_DIRECTORY, path, why.text);
 }
 
-static void survey_dead(const char *path, const char *host, void *context)
+static bool survey_dead(const char *path, const char *host, void *context)
 {
     (void)host;
     const struct survey *s = context;
     if (socket_owner(path) == 0)
         s->fn(s->context, RUNTIME_DEAD_SOCKET, path, "");
+    return true;
 }
 
-static void survey_log(const char *path, const char *name, void *context)
+static bool survey_log(const char *path, const char *name, void *context)
 {
     (void)name;
     const struct survey *s = context;
     if (!has_socket(path))
         s->fn(s->context, RUNTIME_OLD_LOG, path, "");
+    return true;
 }
 
 /* The directory of one VM, unless a daemon is at work in it. */

@@ -35,8 +35,9 @@ int runtime_open(struct runtime *runtime, const char *vm, const char *host, bool
 /* Logs that stay behind: they tell why daemons ended, until the VM is started here again. */
 enum runtime_logs { RUNTIME_LOGS_NONE, RUNTIME_LOGS_LESS_OWN, RUNTIME_LOGS_ALL };
 
-/* Removes the socket, those that dead daemons left, logs but for those of `kept`, and the directory
- * when it is empty. Does nothing for one that was not opened. */
+/* Removes the socket and the log, but for those of `kept`; the last daemon of the VM here also what
+ * dead daemons left, and the directory when it is empty. Does nothing for one that was not opened.
+ */
 void runtime_close(struct runtime *runtime, enum runtime_logs kept);
 
 /* ---- for who looks after what is left there ---- */
