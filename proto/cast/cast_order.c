@@ -44,8 +44,17 @@ static uint32_t choose_sequencer(const struct cast *cast)
     return oldest;
 }
 
+/* Whether anything is to be put in order, or a channel for that is open here. */
+static bool orders_anything(const struct cast *cast)
+{
+    return cast->total.order != NULL || cast->total.pending.first != NULL ||
+           cast->total.waiting.first != NULL;
+}
+
 void cast_order_review(struct cast *cast)
 {
+    if (!orders_anything(cast))
+        return; /* cast_order_step() reviews when there is: not each of thousands that come */
     uint32_t sequencer = choose_sequencer(cast);
     if (sequencer == cast->total.sequencer)
         return;
@@ -226,8 +235,7 @@ static void order_waiting(struct cast *cast)
 
 uint64_t cast_order_step(struct cast *cast)
 {
-    if (cast->total.order == NULL && cast->total.pending.first == NULL &&
-        cast->total.waiting.first == NULL)
+    if (!orders_anything(cast))
         return UINT64_MAX;
     cast_order_review(cast);
     if (taking_over(cast))
