@@ -78,14 +78,7 @@ static void on_node_frame(void *context, uint32_t host, const struct frame *fram
 
 static void on_node_host(void *context, const struct host *host, int event)
 {
-    static const char *const events[] = {
-        [NODE_HOST_ADDED] = "added",
-        [NODE_HOST_SUSPECT] = "suspect",
-        [NODE_HOST_ALIVE] = "alive",
-        [NODE_HOST_GONE] = "gone",
-    };
     struct daemon *d = context;
-    log_line(&d->log, LOG_INFO, "host %s (%u) %s", host->name, host->index, events[event]);
     if (casting_host_event(d, host, event))
         watch_host_event(d, host, event);
 }

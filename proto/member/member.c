@@ -73,6 +73,8 @@
 #include "proto/wire/splitmix.h"
 
 #define DRAIN_TIMEOUTS 3 /* who wants to leave and is not released goes after so many */
+#define LINES_MAX 32     /* about hosts, in LINES_US */
+#define LINES_US 2000000
 
 struct member *member_create(const struct member_config *config, const struct member_owner *owner)
 {
@@ -158,6 +160,38 @@ void member_send(struct member *m, uint32_t host, uint8_t kind, const void *payl
 
 /* ---- states ---- */
 
+static void lines_end(struct member *m)
+{
+    size_t up = 0;
+
+    if (m->lines.left_out == 0)
+        return;
+    for (size_t i = 0; i < m->table.count; i++)
+        up += row_is_up(table_at(&m->table, i));
+    member_log(m, "%u more changes of hosts; %zu are up", m->lines.left_out, up);
+    m->lines.left_out = 0;
+}
+
+/* Whether one more line about a host is to be written. */
+static bool lines_take(struct member *m, uint64_t now_us)
+{
+    if (now_us >= m->lines.end_us) {
+        lines_end(m);
+        m->lines = (struct lines){.end_us = now_us + LINES_US};
+    }
+    if (m->lines.written < LINES_MAX) {
+        m->lines.written++;
+        return true;
+    }
+    m->lines.left_out++;
+    return false;
+}
+
+static uint64_t lines_deadline(const struct member *m)
+{
+    return m->lines.left_out > 0 ? m->lines.end_us : UINT64_MAX;
+}
+
 /* Tells the owner what of a row it does not know yet. */
 static void member_announce(struct member *m, struct row *row)
 {
@@ -176,8 +210,10 @@ void member_set_state(struct member *m, struct row *row, uint8_t state, const ch
     if (before == state)
         return;
     row->host.state = state;
-    member_log(m, "host %s (%u): %s -> %s: %s", row->host.name, row->host.index,
-               host_state_name(before), host_state_name(state), cause);
+    if (lines_take(m, now_us))
+        member_log(m, "host %s (%u): %s -> %s%s: %s", row->host.name, row->host.index,
+                   host_state_name(before), host_state_name(state),
+                   state == HOST_DOWN && known ? ", gone" : "", cause);
     member_announce(m, row);
     if (state == HOST_DOWN) {
         row->announced = false;
@@ -223,6 +259,7 @@ void member_end(struct member *m, int why, const char *text)
     }
     set_phase(m, MEMBER_ENDED, UINT64_MAX);
     m->tick_us = UINT64_MAX;
+    lines_end(m);
     if (why != 0)
         m->owner.ended(m->owner.context, why, text);
 }
@@ -452,6 +489,8 @@ uint64_t member_step(struct member *m, uint64_t now_us)
 {
     if (m->phase == MEMBER_IDLE || m->phase == MEMBER_ENDED)
         return UINT64_MAX;
+    if (now_us >= lines_deadline(m))
+        lines_end(m);
     election_step(m, now_us);
     departure_step(m, now_us);
     detector_step(m, now_us);
@@ -468,6 +507,7 @@ uint64_t member_step(struct member *m, uint64_t now_us)
     }
     if (m->phase == MEMBER_ENDED)
         return UINT64_MAX;
-    return earlier(earlier(m->phase_end_us, departure_deadline(m, now_us)),
-                   earlier(detector_deadline(m), election_deadline(m, now_us)));
+    return earlier(earlier(earlier(m->phase_end_us, departure_deadline(m, now_us)),
+                           earlier(detector_deadline(m), election_deadline(m, now_us))),
+                   lines_deadline(m));
 }

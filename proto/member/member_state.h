@@ -58,6 +58,13 @@ struct election {
     uint64_t orphan_us;     /* since then no coordinator is known */
 };
 
+/* Lines of the log about hosts: so many in a while, then the number of the others. Each host writes
+ * them of all others, and one machine may have thousands of hosts. */
+struct lines {
+    uint64_t end_us; /* of the while */
+    unsigned written, left_out;
+};
+
 struct member {
     struct member_owner owner;
     struct member_config config;
@@ -68,6 +75,7 @@ struct member {
     struct table table;
     struct office office;
     struct departure departure;
+    struct lines lines;
     /* everyone else */
     struct reading reading;
     uint32_t watched;  /* the coordinator whose silence is measured; 0: none */

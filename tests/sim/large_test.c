@@ -15,7 +15,7 @@
 #define FAIL_TIMEOUT (5 * SECOND)
 #define AT_ONCE 64 /* so many are launched together, as daemon/launch/launch.c does */
 
-static struct vm_sim *create(uint32_t hosts)
+static struct vm_sim *create_counting(uint32_t hosts, const char *lines)
 {
     struct vm_sim_config config = {
         .network = {.seed = 1, .ports = hosts, .delay_us = 200, .jitter_us = 50},
@@ -24,6 +24,8 @@ static struct vm_sim *create(uint32_t hosts)
         .trace = getenv("TRACE") != NULL};
     struct vm_sim *sim = vm_sim_create(&config);
 
+    if (lines != NULL)
+        vm_sim_count_lines(sim, lines);
     vm_sim_bootstrap(sim, 0);
     for (uint32_t host = 1; host < hosts; host++) {
         vm_sim_launch(sim, host);
@@ -32,6 +34,11 @@ static struct vm_sim *create(uint32_t hosts)
     }
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 2 * SECOND));
     return sim;
+}
+
+static struct vm_sim *create(uint32_t hosts)
+{
+    return create_counting(hosts, NULL);
 }
 
 static uint64_t sum(struct vm_sim *sim, uint32_t hosts, const char *name)
@@ -89,7 +96,29 @@ static void first_of_many_die(void)
     finish(sim);
 }
 
+/* Each host writes of others what happens to them, but not a line for each of hundreds: on one
+ * machine that would be the square of their number. */
+static void logs_are_short(void)
+{
+    const uint32_t hosts = 300, dead = 80;
+    struct vm_sim *sim = create_counting(hosts, "");
+
+    vm_sim_run(sim, 3 * SECOND);
+    printf("%.1f lines a host ", (double)vm_sim_counted(sim) / hosts);
+    CU_ASSERT(vm_sim_counted(sim) < 60 * (uint64_t)hosts);
+    vm_sim_count_lines(sim, " gone");
+    for (uint32_t host = hosts - dead; host < hosts; host++)
+        vm_sim_crash(sim, host);
+    vm_sim_run(sim, FAIL_TIMEOUT + SECOND);
+    CU_ASSERT(vm_sim_counted(sim) > 0 && vm_sim_counted(sim) < 40 * (uint64_t)(hosts - dead));
+    vm_sim_count_lines(sim, "more changes of hosts; 220 are up");
+    vm_sim_run(sim, 3 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_counted(sim), hosts - dead);
+    finish(sim);
+}
+
 static const struct test_case CASES[] = {
+    {"logs are short", logs_are_short},
     {"hundreds of hosts join", hosts_join_in_parts},
     {"the first of many die", first_of_many_die},
 };
