@@ -9,6 +9,9 @@
 #include "proto/wire/datagram.h"
 #include "proto/wire/frame.h"
 
+/* TABLE_ACK = epoch=u64 version=u64 missing=u8, of a TABLE frame; missing: what it is based on */
+#define TABLE_ACK_BYTES 17
+
 enum member_phase {
     MEMBER_IDLE,
     MEMBER_JOINING, /* JOIN was sent */

@@ -238,30 +238,35 @@ static bool batch_is_agreed(const struct member *m)
            is_agreed_by(m, o->batch_version, true);
 }
 
+static bool is_reader(const struct member *m, const struct row *row)
+{
+    return row_is_living(row) && row_is_agreed(row) && row->host.index != m->self;
+}
+
 void registry_on_ack(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                      uint64_t now_us)
 {
     struct cursor c = cursor_reader(payload, size);
     uint64_t epoch = cursor_get_u64(&c), version = cursor_get_u64(&c);
+    uint8_t missing = cursor_get_u8(&c);
     struct row *row = table_row(&m->table, host);
 
-    (void)now_us;
-    if (!cursor_done(&c)) {
+    if (!cursor_done(&c) || missing > 1) {
         member_log(m, "refused TABLE_ACK of host %u: it is malformed", host);
         return;
     }
     if (!is_coordinator(m) || epoch != m->table.epoch || version > m->table.version)
         return;
-    if (version > row->acked)
+    if (!missing && version > row->acked)
         row->acked = version;
+    /* of several changes that it cannot take those count that came after the full table */
+    if (missing && version > row->whole && is_reader(m, row)) {
+        row->whole = m->table.version;
+        registry_send_full(m, host, now_us);
+    }
 }
 
 /* ---- publication ---- */
-
-static bool is_reader(const struct member *m, const struct row *row)
-{
-    return row_is_living(row) && row_is_agreed(row) && row->host.index != m->self;
-}
 
 static void send_to(struct member *m, bool synced, const uint8_t *payload, size_t size,
                     uint64_t now_us)
@@ -287,13 +292,15 @@ void registry_send_full(struct member *m, uint32_t host, uint64_t now_us)
 /* The change to those who have what it is based on, the table to all others. */
 static void publish(struct member *m, const uint8_t *change, size_t size, uint64_t now_us)
 {
-    size_t at = 0;
+    bool others = false;
 
     send_to(m, true, change, size, now_us);
-    do {
+    for (size_t i = 0; i < m->table.count; i++)
+        others |= is_reader(m, table_at(&m->table, i)) && !table_at(&m->table, i)->synced;
+    for (size_t at = 0; others && at < m->table.count;) {
         size_t length = table_encode(&m->table, &at, m->scratch, sizeof m->scratch);
         send_to(m, false, m->scratch, length, now_us);
-    } while (at < m->table.count);
+    }
     for (size_t i = 0; i < m->table.count; i++)
         table_at(&m->table, i)->synced = is_reader(m, table_at(&m->table, i));
 }
@@ -421,14 +428,14 @@ void registry_on_resign(struct member *m, uint32_t host, const uint8_t *payload,
     election_orphan(m, now_us);
 }
 
-/* The one before this may have condemned this host, and whoever votes thinks otherwise. */
+/* The one before this may have condemned or suspected this host, and whoever votes thinks
+ * otherwise. Others have that in their tables. */
 static void pardon_self(struct member *m)
 {
     struct row *self = table_row(&m->table, m->self);
 
     self->wanted_flags &= (uint8_t)~ROW_CONDEMNED;
-    if (self->wanted_flags != self->flags)
-        begin_wish(m, self);
+    begin_wish(m, self);
 }
 
 /* Who leads the log coordinates as soon as at least half of the hosts are heard. */
@@ -461,8 +468,8 @@ void registry_on_change(struct member *m, const uint8_t *payload, size_t size, b
 
             if (row->host.index != m->last)
                 row->heard_us = row->direct_us = now_us;
-            row->synced = false;
-            row->acked = 0;
+            row->synced = is_reader(m, row); /* else it says so */
+            row->acked = row->whole = 0;
         }
         m->last = 0;
         detector_start(m, now_us);

@@ -6,7 +6,9 @@
  * version both say the same, and it is applied once. So the host that the voters elect has all that
  * is agreed, whatever it heard of the last coordinator. A full table may also come from another
  * host that has a later one (who claims with an old one is brought up to date this way); a change
- * is taken from the coordinator alone. Nothing is taken of a generation before the one promised.
+ * is taken from the coordinator alone. Who has not the table that a change is based on says so, and
+ * is sent the full one. So a coordinator that is new need not send all of it to everyone. Nothing
+ * is taken of a generation before the one promised.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +37,25 @@ static const char *table_refusal(const struct member *m, uint32_t host,
         return head->flags & TABLE_FIRST || continues(&m->reading, host, head) ? NULL : "";
     if (host != head->coordinator)
         return "a change from a host that does not coordinate";
-    if (head->epoch != m->table.epoch || head->base != m->table.version)
-        return "a change of a version that is not here";
     return NULL;
+}
+
+static bool is_based_here(const struct table *t, const struct table_head *head)
+{
+    return head->flags & TABLE_FULL || (head->base_epoch == t->epoch && head->base == t->version);
+}
+
+/* Whoever coordinates must know who has which version, and who cannot take a change. */
+static void acknowledge(struct member *m, uint32_t coordinator, const struct table_head *head,
+                        bool missing, uint64_t now_us)
+{
+    uint8_t ack[TABLE_ACK_BYTES];
+    struct cursor c = cursor_writer(ack, sizeof ack);
+
+    cursor_put_u64(&c, head->epoch);
+    cursor_put_u64(&c, head->version);
+    cursor_put_u8(&c, missing);
+    member_send(m, coordinator, FRAME_TABLE_ACK, ack, sizeof ack, now_us);
 }
 
 /* ---- rows ---- */
@@ -108,6 +126,20 @@ static void apply_row(struct member *m, const struct host *host, uint8_t flags, 
         is_coordinator(m) && row->cause != NULL ? row->cause : "so says the coordinator", now_us);
 }
 
+/* Says of a host that is in the table what becomes of it. One that is not was gone, and the row of
+ * it was dropped here. */
+static void apply_brief(struct member *m, const struct host *said, uint8_t flags, uint64_t now_us)
+{
+    const struct row *row = table_row(&m->table, said->index);
+
+    if (row == NULL)
+        return;
+    struct host host = row->host;
+
+    host.state = said->state;
+    apply_row(m, &host, flags, now_us);
+}
+
 /* ---- frames ---- */
 
 /* Who resigned or said goodbye does not coordinate, though its last changes may come after that. */
@@ -151,15 +183,8 @@ static void complete(struct member *m, const struct table_head *head, uint64_t n
         member_say_goodbye(m, now_us);
     m->watched = m->last = m->table.coordinator;
     detector_start(m, now_us);
-    /* The coordinator, who may not be the one that sent this, must know who has which version. */
-    uint8_t ack[16];
-    struct cursor c = cursor_writer(ack, sizeof ack);
-
-    if (m->table.coordinator != 0) {
-        cursor_put_u64(&c, m->table.epoch);
-        cursor_put_u64(&c, m->table.version);
-        member_send(m, m->table.coordinator, FRAME_TABLE_ACK, ack, sizeof ack, now_us);
-    }
+    if (m->table.coordinator != 0) /* who may not be the one that sent this */
+        acknowledge(m, m->table.coordinator, head, false, now_us);
     if (m->phase == MEMBER_JOINING && row_is_up(table_row(t, m->self)))
         member_begin_up(m, now_us);
     table_tidy(t);
@@ -169,14 +194,19 @@ static void apply_rows(struct member *m, const uint8_t *payload, size_t size, ui
 {
     struct cursor c = cursor_reader(payload, size);
     struct table_head head;
-    struct host host;
+    struct host host = {0};
     uint8_t flags;
 
     table_get_head(&c, &head);
     follow(m, &head); /* before the rows: who hears of them may ask who coordinates */
     for (uint16_t i = 0; i < head.count && m->phase != MEMBER_ENDED; i++) {
-        table_get_row(&c, &host, &flags);
-        apply_row(m, &host, flags, now_us);
+        bool described = table_get_row(&c, &host, &flags);
+
+        host.coordinator = host.index == m->table.coordinator;
+        if (described)
+            apply_row(m, &host, flags, now_us);
+        else
+            apply_brief(m, &host, flags, now_us);
     }
 }
 
@@ -276,6 +306,11 @@ void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, s
     if (refusal != NULL) {
         if (*refusal)
             member_log(m, "refused TABLE of host %u: %s", host, refusal);
+        return;
+    }
+    if (!is_based_here(&m->table, &head)) {
+        member_log(m, "TABLE of host %u is a change of a version that is not here", host);
+        acknowledge(m, host, &head, true, now_us);
         return;
     }
     if (!(head.flags & TABLE_FULL)) {

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/wire/control.h"
-
 void table_clear(struct table *t)
 {
     for (size_t i = 0; i < t->count; i++)
@@ -104,12 +102,13 @@ uint32_t table_take_index(struct table *t)
 
 void table_set_coordinator(struct table *t, uint32_t index)
 {
-    t->coordinator = index;
-    for (size_t i = 0; i < t->count; i++) {
-        struct row *row = table_at(t, i);
+    struct row *former = table_row(t, t->coordinator), *row = table_row(t, index);
 
-        row->host.coordinator = row->host.index == index;
-    }
+    if (former != NULL)
+        former->host.coordinator = 0;
+    if (row != NULL)
+        row->host.coordinator = 1;
+    t->coordinator = index;
 }
 
 /* ---- encoding ---- */
@@ -121,6 +120,7 @@ static void table_put_head(struct cursor *c, const struct table_head *head)
     cursor_put_u16(c, 0);
     cursor_put_u64(c, head->epoch);
     cursor_put_u64(c, head->version);
+    cursor_put_u64(c, head->base_epoch);
     cursor_put_u64(c, head->base);
     cursor_put_u32(c, head->coordinator);
     cursor_put_u64(c, head->incarnation);
@@ -135,6 +135,7 @@ void table_get_head(struct cursor *c, struct table_head *head)
         c->bad = true;
     head->epoch = cursor_get_u64(c);
     head->version = cursor_get_u64(c);
+    head->base_epoch = cursor_get_u64(c);
     head->base = cursor_get_u64(c);
     head->coordinator = cursor_get_u32(c);
     head->incarnation = cursor_get_u64(c);
@@ -145,24 +146,88 @@ void table_get_head(struct cursor *c, struct table_head *head)
         c->bad = true;
 }
 
-void table_get_row(struct cursor *c, struct host *host, uint8_t *flags)
+/* What hosts of one make have in common. */
+static void kind_put(struct cursor *c, const struct host *host)
 {
-    *flags = cursor_get_u8(c);
-    control_get_host(c, host);
-    if (host->index == 0 || host->state < HOST_JOINING || host->state > HOST_DOWN ||
-        *flags > ROW_FLAGS)
+    cursor_put_u8(c, host->representation);
+    cursor_put_u64(c, host->memory_bytes);
+    cursor_put_u32(c, host->cores);
+    cursor_put_u32(c, host->speed);
+    cursor_put_text(c, host->arch);
+}
+
+static void kind_get(struct cursor *c, struct host *host)
+{
+    host->representation = cursor_get_u8(c);
+    host->memory_bytes = cursor_get_u64(c);
+    host->cores = cursor_get_u32(c);
+    host->speed = cursor_get_u32(c);
+    cursor_get_text(c, host->arch, sizeof host->arch);
+}
+
+static bool kind_is_like(const struct host *a, const struct host *b)
+{
+    return a->representation == b->representation && a->memory_bytes == b->memory_bytes &&
+           a->cores == b->cores && a->speed == b->speed && strcmp(a->arch, b->arch) == 0;
+}
+
+/* `before`: the host before it in the frame, NULL: there is none. */
+static void row_put(struct cursor *c, const struct row *row, uint8_t flags, uint8_t state)
+{
+    const struct host *host = &row->host;
+
+    cursor_put_u8(c, flags);
+    cursor_put_u16(c, (uint16_t)host->index);
+    cursor_put_u8(c, state);
+    if (flags & ROW_BRIEF)
+        return;
+    cursor_put_bytes(c, host->id, sizeof host->id);
+    cursor_put_u64(c, host->incarnation);
+    cursor_put_text(c, host->name);
+    if (!(flags & ROW_LIKE))
+        kind_put(c, host);
+    cursor_put_u8(c, host->address_count);
+    for (unsigned i = 0; i < host->address_count && i < HOST_ADDRESSES_MAX; i++)
+        address_put(c, &host->addresses[i]);
+}
+
+bool table_get_row(struct cursor *c, struct host *host, uint8_t *flags)
+{
+    bool first = host->index == 0;
+    uint8_t form = cursor_get_u8(c);
+    *flags = form & (uint8_t) ~(ROW_LIKE | ROW_BRIEF);
+    host->index = cursor_get_u16(c);
+    host->state = cursor_get_u8(c);
+    if (host->index == 0 || host->index > HOST_INDEX_MAX || host->state < HOST_JOINING ||
+        host->state > HOST_DOWN || *flags > ROW_FLAGS || (form & ROW_LIKE && first))
         c->bad = true;
+    if (form & ROW_BRIEF)
+        return false;
+    host->coordinator = host->forgotten = host->address_count = 0;
+    cursor_get_bytes(c, host->id, sizeof host->id);
+    host->incarnation = cursor_get_u64(c);
+    cursor_get_text(c, host->name, sizeof host->name);
+    if (!(form & ROW_LIKE))
+        kind_get(c, host);
+    unsigned count = cursor_get_u8(c);
+    if (count > HOST_ADDRESSES_MAX)
+        c->bad = true;
+    for (unsigned i = 0; i < count && cursor_ok(c); i++)
+        address_get(c, &host->addresses[i]);
+    host->address_count = (uint8_t)(cursor_ok(c) ? count : 0);
+    return true;
 }
 
 bool table_is_well_formed(const uint8_t *bytes, size_t size, struct table_head *head)
 {
     struct cursor c = cursor_reader(bytes, size);
-    struct host host;
+    struct host host = {0};
     uint8_t flags;
 
     table_get_head(&c, head);
     for (uint16_t i = 0; i < head->count && cursor_ok(&c); i++)
-        table_get_row(&c, &host, &flags);
+        if (!table_get_row(&c, &host, &flags) && head->flags & TABLE_FULL)
+            c.bad = true;
     return cursor_done(&c);
 }
 
@@ -181,6 +246,7 @@ static size_t encode(const struct table *t, struct table_head *head, size_t *at,
                      size_t capacity)
 {
     struct cursor start = cursor_writer(bytes, capacity), rows = start;
+    const struct host *before = NULL;
     bool change = !(head->flags & TABLE_FULL);
 
     table_put_head(&rows, head);
@@ -189,12 +255,15 @@ static size_t encode(const struct table *t, struct table_head *head, size_t *at,
 
         if (change ? !row->dirty : !row_is_agreed(row))
             continue;
-        struct host host = row->host;
+        uint8_t flags = change ? row->wanted_flags : row->flags;
 
-        if (change)
-            host.state = row->wanted;
-        cursor_put_u8(&rows, change ? row->wanted_flags : row->flags);
-        control_put_host(&rows, &host);
+        if (change && row_is_agreed(row))
+            flags |= ROW_BRIEF;
+        else if (before != NULL && kind_is_like(before, &row->host))
+            flags |= ROW_LIKE;
+        row_put(&rows, row, flags, change ? row->wanted : row->host.state);
+        if (!(flags & ROW_BRIEF))
+            before = &row->host;
         head->count++;
     }
     if (change || *at == t->count)
@@ -217,6 +286,7 @@ size_t table_encode_change(const struct table *t, uint64_t epoch, uint32_t coord
 
     head.epoch = epoch;
     head.coordinator = coordinator;
+    head.base_epoch = t->epoch;
     head.base = t->version;
     head.version = t->version + 1;
     return encode(t, &head, at, bytes, capacity);

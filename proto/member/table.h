@@ -1,17 +1,20 @@
 /*
  * table.h - the host table: rows by host index, and the TABLE frames that carry it.
  *
- *   TABLE = flags=u8 3u8(0) epoch=u64 version=u64 base=u64 coordinator=u32 incarnation=u64
- *           next-index=u32 count=u16 *row
- *   row   = flags=u8 host            ; enum row_flags; host: see control.h
+ *   TABLE = flags=u8 3u8(0) epoch=u64 version=u64 base-epoch=u64 base=u64 coordinator=u32
+ *           incarnation=u64 next-index=u32 count=u16 *row
+ *   row   = flags=u8 index=u16 state=u8 [host]   ; enum row_flags, and ROW_BRIEF: no host
+ *   host  = id=16u8 incarnation=u64 name=text [kind] count=u8 *address
+ *   kind  = representation=u8 memory-bytes=u64 cores=u32 speed=u32 arch=text
+ *                                    ; with ROW_LIKE absent: as in the host before it in the frame
  *
  * (epoch, version) orders all tables of a VM. An epoch is one coordinator's time in office: the
  * number of the generation of what is agreed and the term in which that host leads it (council.h),
  * so no two hosts have the same. Versions count on from epoch to epoch: each is one entry of the
  * generation's log. A full table (TABLE_FULL) stands for itself and may take several frames, the
- * first with TABLE_FIRST, the last with TABLE_LAST; a change is one frame that names the version
- * that it is based on, and the same bytes are the entry of the log. incarnation is the largest
- * given so far, next-index the next that will be given.
+ * first with TABLE_FIRST, the last with TABLE_LAST; a change is one frame that names the epoch and
+ * the version that it is based on, and the same bytes are the entry of the log. incarnation is the
+ * largest given so far, next-index the next that will be given.
  *
  * Outside frames a full table is kept as *(size=u32 TABLE): in snapshots, and while it is read.
  */
@@ -35,6 +38,12 @@ enum row_flags {
     ROW_FORGOTTEN = 8  /* is gone, and not to be shown any more */
 };
 #define ROW_FLAGS (ROW_LEFT | ROW_CONDEMNED | ROW_VOTER | ROW_FORGOTTEN)
+
+/* How a row is written. Every host gets the rows of all others: thousands of them must be short. */
+enum row_form {
+    ROW_LIKE = 64,  /* the host is of the same kind as the one before it */
+    ROW_BRIEF = 128 /* of a change: the host is in the table that the change is based on */
+};
 
 #define GENERATION_MAX ((UINT64_C(1) << 23) - 1)
 static inline uint64_t epoch_make(uint64_t generation, uint64_t term)
@@ -61,7 +70,7 @@ struct row {
     bool invited;         /* expected, has not sent JOIN: not in the table that is agreed */
     bool wants;           /* sent JOIN, waits for the next batch: nor is this one */
     bool fresh;           /* proposed for the first time: nor is this one yet */
-    bool synced;          /* was sent the last version */
+    bool synced;          /* was sent the last version, or should have it */
     bool dirty;           /* is to be as follows, and nothing of that is in the log yet */
     uint8_t wanted;       /* its state then */
     uint8_t wanted_flags; /* its flags then */
@@ -69,6 +78,7 @@ struct row {
     uint64_t leaves_us;   /* it said that it wants to leave; 0: it did not */
     bool released;        /* it may */
     uint64_t acked;       /* version that it acknowledged */
+    uint64_t whole;       /* version of the full table that it was sent last, as it asked */
 };
 
 struct table {
@@ -84,7 +94,8 @@ struct table {
 
 struct table_head {
     uint8_t flags;
-    uint64_t epoch, version, base;
+    uint64_t epoch, version;
+    uint64_t base_epoch, base; /* of a change */
     uint32_t coordinator;
     uint64_t incarnation;
     uint32_t next_index;
@@ -145,6 +156,8 @@ bool table_save(const struct table *t, uint8_t **bytes, size_t *size);
 void table_get_head(struct cursor *c, struct table_head *head);
 /* Whether bytes are one well-formed TABLE payload, of which the head is taken. */
 bool table_is_well_formed(const uint8_t *bytes, size_t size, struct table_head *head);
-void table_get_row(struct cursor *c, struct host *host, uint8_t *flags);
+/* Reads a row of the frame; `host` has what the last call left there, at first zeros. false: the
+ * row is brief, and of the host only index and state were read. */
+bool table_get_row(struct cursor *c, struct host *host, uint8_t *flags);
 
 #endif

@@ -203,7 +203,11 @@ static void other_version(bool encrypt)
     struct recording *r = calloc(1, sizeof *r);
     struct vm_sim *sim = create_up(2, encrypt, r);
 
-    vm_sim_count_lines(sim, "10.0.0.0:2: it speaks version 2, this is version 4");
+    char line[80];
+
+    snprintf(line, sizeof line, "10.0.0.0:2: it speaks version 2, this is version %u",
+             (unsigned)WIRE_VERSION);
+    vm_sim_count_lines(sim, line);
     r->datagrams[0].bytes[2] = 2;
     for (int i = 0; i < 1000; i++)
         vm_sim_inject(sim, 2, 0, r->datagrams[0].bytes, r->datagrams[0].size);

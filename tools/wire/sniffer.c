@@ -79,12 +79,12 @@ static void on_sniffed_frame(void *context, const struct frame *frame, const uin
     if (frame->kind == FRAME_TABLE) {
         struct cursor c = cursor_reader(payload, size);
         struct table_head head;
-        struct host host;
+        struct host host = {0};
         uint8_t flags;
         table_get_head(&c, &head);
         for (unsigned i = 0; i < head.count && cursor_ok(&c); i++) {
-            table_get_row(&c, &host, &flags);
-            if (cursor_ok(&c))
+            bool described = table_get_row(&c, &host, &flags);
+            if (described && cursor_ok(&c))
                 sniff_hosts_learn_row(s->hosts, s->sighting.head.vm, &host);
         }
     }

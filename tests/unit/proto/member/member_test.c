@@ -206,15 +206,21 @@ static size_t find_sent(const struct witness *w, uint32_t host, uint8_t kind)
     return i;
 }
 
-static void give_ack(struct member *m, uint32_t host, uint64_t now_us)
+static void give_ack_of(struct member *m, uint32_t host, bool missing, uint64_t now_us)
 {
-    uint8_t ack[16];
+    uint8_t ack[17];
     struct cursor c = cursor_writer(ack, sizeof ack);
 
     cursor_put_u64(&c, member_table(m)->epoch);
     cursor_put_u64(&c, member_table(m)->version);
+    cursor_put_u8(&c, missing);
     member_on_frame(m, host, FRAME_TABLE_ACK, ack, sizeof ack, now_us);
     member_step(m, now_us);
+}
+
+static void give_ack(struct member *m, uint32_t host, uint64_t now_us)
+{
+    give_ack_of(m, host, false, now_us);
 }
 
 /* Lets a host join at a coordinator; its index. */
@@ -314,6 +320,68 @@ static void joining_needs_a_quorum(void)
     CU_ASSERT_EQUAL(w.last_event, NODE_HOST_ADDED);
     CU_ASSERT_EQUAL(w.last_event_host, c);
     member_destroy(m);
+}
+
+/* Who has not what a change is based on says so, perhaps of several changes, and is sent the full
+ * table once. */
+static void full_table_on_demand(void)
+{
+    struct witness w;
+    struct member *m = create_first(&w);
+    uint32_t b = let_join(m, "b", 10);
+
+    give_ack(m, b, 20);
+    w.sent_count = 0;
+    give_ack_of(m, b, true, 30);
+    CU_ASSERT_EQUAL(w.sent_count, 1);
+    CU_ASSERT_FATAL(find_sent(&w, b, FRAME_TABLE) < w.sent_count);
+    CU_ASSERT(w.sent[0].payload[0] & TABLE_FULL);
+    give_ack_of(m, b, true, 40);
+    CU_ASSERT_EQUAL(w.sent_count, 1);
+    member_destroy(m);
+}
+
+/* What is in a row of the table is read back, whatever form it was written in. */
+static void rows_come_back(void)
+{
+    struct table t = {.epoch = 1, .version = 1, .next_index = 9};
+    uint8_t bytes[4096];
+    struct table_head head;
+    struct host read = {0};
+    uint8_t flags;
+    size_t at = 0;
+
+    for (uint32_t i = 1; i <= 4; i++) {
+        struct host host = host_of(i, "h");
+        host.cores = i / 3; /* two and two are of one kind */
+        host.memory_bytes = 77;
+        table_add(&t, &host)->flags = ROW_VOTER;
+    }
+    size_t size = table_encode(&t, &at, bytes, sizeof bytes);
+    struct cursor c = cursor_reader(bytes, size);
+    CU_ASSERT(table_is_well_formed(bytes, size, &head));
+    table_get_head(&c, &head);
+    for (uint32_t i = 1; i <= 4; i++) {
+        const struct host *host = &table_row(&t, i)->host;
+        CU_ASSERT(table_get_row(&c, &read, &flags));
+        CU_ASSERT_EQUAL(flags, ROW_VOTER);
+        CU_ASSERT(read.index == i && read.state == HOST_UP && read.cores == i / 3);
+        CU_ASSERT(read.memory_bytes == 77 && read.address_count == host->address_count);
+        CU_ASSERT(memcmp(read.id, host->id, HOST_ID_BYTES) == 0);
+        CU_ASSERT_STRING_EQUAL(read.name, host->name);
+        CU_ASSERT_STRING_EQUAL(read.arch, host->arch);
+    }
+    CU_ASSERT(cursor_done(&c));
+    table_row(&t, 3)->dirty = true;
+    table_row(&t, 3)->wanted = HOST_SUSPECT;
+    at = 0;
+    size_t change = table_encode_change(&t, 2, 1, &at, bytes, sizeof bytes);
+    CU_ASSERT(change < 64); /* head and index */
+    CU_ASSERT(table_is_well_formed(bytes, change, &head));
+    CU_ASSERT(head.base_epoch == 1 && head.base == 1 && head.epoch == 2 && head.version == 2);
+    bytes[0] |= TABLE_FULL; /* which has no brief rows */
+    CU_ASSERT_FALSE(table_is_well_formed(bytes, change, &head));
+    table_clear(&t);
 }
 
 static void joins_that_are_refused(void)
@@ -433,6 +501,7 @@ static void table_is_acknowledged(void)
     c = cursor_reader(w.sent[i].payload, w.sent[i].size);
     CU_ASSERT_EQUAL(cursor_get_u64(&c), epoch_make(1, 2));
     CU_ASSERT_EQUAL(cursor_get_u64(&c), 5);
+    CU_ASSERT_EQUAL(cursor_get_u8(&c), 0);
     CU_ASSERT(cursor_done(&c));
     CU_ASSERT_EQUAL(w.last_event_host, 3);
     member_destroy(m);
@@ -453,7 +522,9 @@ static void tables_that_are_refused(void)
     bytes[0] &= (uint8_t)~TABLE_FULL; /* a change, of version 0 */
     member_on_frame(m, 1, FRAME_TABLE, bytes, size, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(w.line, "version that is not here"));
-    bytes[31] = 3; /* a coordinator who is not the sender */
+    CU_ASSERT_EQUAL(w.sent[w.sent_count - 1].kind, FRAME_TABLE_ACK); /* which says so */
+    CU_ASSERT_EQUAL(w.sent[w.sent_count - 1].payload[16], 1);
+    bytes[39] = 3; /* a coordinator who is not the sender */
     member_on_frame(m, 1, FRAME_TABLE, bytes, size, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(w.line, "does not coordinate"));
     CU_ASSERT_EQUAL(member_table(m)->version, 5);
@@ -719,6 +790,8 @@ static const struct test_case CASES[] = {
     {"bootstrap is up at once", bootstrap_is_up_at_once},
     {"invitations", invitations},
     {"indices run out", indices_run_out},
+    {"rows come back", rows_come_back},
+    {"full table on demand", full_table_on_demand},
     {"joining needs a quorum", joining_needs_a_quorum},
     {"joins that are refused", joins_that_are_refused},
     {"silence", silence},
