@@ -1,7 +1,8 @@
 /*
  * Launching. One ADD_HOSTS request is a batch of launches. They begin in their order, and so many
  * run at once: thousands of daemons that start together would take each other's time until none of
- * them joins, and this daemon's own. Each is a child:
+ * them joins, and this daemon's own. Those that wait to be let in, many at a time (registry.c), are
+ * not among them. Each is a child:
  * /bin/sh with the command line of the launcher (launcher.c), with which we have a dialogue. It
  * gets the bootstrap line (the invitation) and says "ok INDEX" or why not. A launch has succeeded
  * when it said so and the node has the host in its table; it fails when the child ends without, or
@@ -52,6 +53,7 @@
 #define LAUNCHES_MAX 4096
 #define AT_ONCE 256      /* so many launches run at once */
 #define AT_ONCE_LOCAL 64 /* of daemons that share the processors of this machine */
+#define WAITING_TIMES 4  /* so many times that with those that wait to be let in */
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
 
 struct outcome {
@@ -451,23 +453,37 @@ static void launch_free(struct launch *l)
     free(l);
 }
 
-static bool must_wait(const struct launch *l, size_t running)
+/* What is under way: those that take time of a processor, and all. */
+struct under_way {
+    size_t starting, all;
+};
+
+/* A host that has asked to be let in waits for the others, and takes no time. */
+static bool is_starting(const struct launch *l)
+{
+    const struct host *host = node_host(l->daemon->node, l->index);
+    return l->state != LAUNCH_DONE && (host == NULL || host->address_count == 0);
+}
+
+static bool must_wait(const struct launch *l, const struct under_way *now)
 {
     bool wanted = l->batch != NULL && !l->batch->orphaned;
     size_t most = l->spec.launcher == COVEY_LAUNCH_LOCAL ? AT_ONCE_LOCAL : AT_ONCE;
-    return l->state == LAUNCH_NEW && wanted && running >= most;
+    bool many = now->starting >= most || now->all >= most * WAITING_TIMES;
+    return l->state == LAUNCH_NEW && wanted && many;
 }
 
 /* Behind one that must wait none has begun. While one has not ended each round looks whether its
  * host has joined. */
 static uint64_t launch_settle(struct daemon *d, uint64_t now_us)
 {
-    size_t running = 0;
+    struct under_way now = {0};
     (void)now_us;
     for (struct launch **at = &d->own.launches->first, *l;
-         (l = *at) != NULL && !must_wait(l, running);) {
+         (l = *at) != NULL && !must_wait(l, &now);) {
         launch_check(l);
-        running += l->state != LAUNCH_DONE;
+        now.starting += is_starting(l);
+        now.all += l->state != LAUNCH_DONE;
         if (l->state != LAUNCH_DONE || l->child != NULL) {
             at = &l->next;
             continue;
@@ -475,7 +491,7 @@ static uint64_t launch_settle(struct daemon *d, uint64_t now_us)
         *at = l->next;
         launch_free(l);
     }
-    if (running > 0)
+    if (now.all > 0)
         part_want(d, PART_launches);
     return UINT64_MAX;
 }

@@ -509,5 +509,5 @@ uint64_t member_step(struct member *m, uint64_t now_us)
         return UINT64_MAX;
     return earlier(earlier(earlier(m->phase_end_us, departure_deadline(m, now_us)),
                            earlier(detector_deadline(m), election_deadline(m, now_us))),
-                   lines_deadline(m));
+                   earlier(registry_deadline(m, now_us), lines_deadline(m)));
 }

@@ -38,6 +38,7 @@ struct office {
     bool proposed;          /* a change is in the log and not agreed yet */
     bool publish;           /* some row is dirty */
     bool waiting;           /* some row wants to join */
+    uint64_t joins_us;      /* the next batch of joins may be opened then */
     bool batch;             /* hosts that join or are condemned wait for acknowledgements */
     uint64_t batch_version; /* of this version; 0: not all of the batch is in the table yet */
     bool holds;             /* at least half of the hosts were heard of lately */
@@ -124,6 +125,7 @@ void registry_on_ack(struct member *m, uint32_t host, const uint8_t *payload, si
 void registry_on_resign(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                         uint64_t now_us);
 void registry_step(struct member *m, uint64_t now_us);
+uint64_t registry_deadline(const struct member *m, uint64_t now_us);
 /* The coordinator wants the row to be in that state; or, where nobody else knows of it yet, it is
  * at once. */
 void registry_want(struct member *m, struct row *row, uint8_t state, const char *cause,

@@ -8,16 +8,21 @@
  * hosts. One change is under way at a time, so a storm of joins costs one version per round trip
  * and not one per host.
  *
- * Hosts that sent JOIN wait (row->wants) until no batch is open; then all that wait are proposed
- * together, as JOINING. Hosts that were silent for too long are proposed at once, as condemned.
- * They become UP and DOWN together when enough hosts acknowledged the batch (see member.c). An
- * invitation is a matter of the coordinator alone, and ends with its office.
+ * Hosts that sent JOIN wait (row->wants) until no batch is open and the last one is some time ago;
+ * then all that wait are proposed together, as JOINING. Hosts that were silent for too long are
+ * proposed at once, as condemned. They become UP and DOWN together when enough hosts acknowledged
+ * the batch (see member.c). An invitation is a matter of the coordinator alone, and ends with its
+ * office.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "proto/member/member_state.h"
 #include "proto/wire/control.h"
+
+/* From one batch of joins to the next so much for each host, but for the first few. */
+#define JOINS_EACH_US 100
+#define JOINS_FREE 16
 
 /* ---- wishes ---- */
 
@@ -191,12 +196,15 @@ void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, 
     detector_start(m, now_us);
 }
 
-/* All hosts that wait are proposed together. */
-static void open_joins(struct member *m)
+/* All hosts that wait are proposed together. A batch costs a frame or two to every host: the more
+ * they are, the less often there is one. */
+static void open_joins(struct member *m, uint64_t now_us)
 {
-    if (m->office.batch || !m->office.waiting)
+    if (m->office.batch || !m->office.waiting || now_us < m->office.joins_us)
         return;
     m->office.waiting = false;
+    if (m->table.count > JOINS_FREE)
+        m->office.joins_us = now_us + (m->table.count - JOINS_FREE) * JOINS_EACH_US;
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
@@ -480,6 +488,13 @@ void registry_on_change(struct member *m, const uint8_t *payload, size_t size, b
     table_tidy(&m->table);
 }
 
+uint64_t registry_deadline(const struct member *m, uint64_t now_us)
+{
+    bool waits = is_coordinator(m) && m->office.waiting && m->office.joins_us > now_us;
+
+    return waits ? m->office.joins_us : UINT64_MAX;
+}
+
 /* Proposes until nothing is left that can go on without an answer. */
 void registry_step(struct member *m, uint64_t now_us)
 {
@@ -488,7 +503,7 @@ void registry_step(struct member *m, uint64_t now_us)
     if (is_candidate(m))
         take_office(m, now_us);
     while (is_coordinator(m) && m->office.epoch == m->table.epoch && !m->office.proposed) {
-        open_joins(m);
+        open_joins(m, now_us);
         if (!m->office.publish && !batch_is_agreed(m))
             return;
         if (!m->office.publish) {

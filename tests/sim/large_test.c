@@ -15,10 +15,11 @@
 #define FAIL_TIMEOUT (5 * SECOND)
 #define AT_ONCE 64 /* so many are launched together, as daemon/launch/launch.c does */
 
-static struct vm_sim *create_counting(uint32_t hosts, const char *lines)
+/* `hosts` join at once, of those for which there is room. */
+static struct vm_sim *create(uint32_t hosts, uint32_t room, const char *lines)
 {
     struct vm_sim_config config = {
-        .network = {.seed = 1, .ports = hosts, .delay_us = 200, .jitter_us = 50},
+        .network = {.seed = 1, .ports = room, .delay_us = 200, .jitter_us = 50},
         .fail_timeout_us = FAIL_TIMEOUT,
         .join_timeout_us = 20 * SECOND,
         .trace = getenv("TRACE") != NULL};
@@ -34,11 +35,6 @@ static struct vm_sim *create_counting(uint32_t hosts, const char *lines)
     }
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 2 * SECOND));
     return sim;
-}
-
-static struct vm_sim *create(uint32_t hosts)
-{
-    return create_counting(hosts, NULL);
 }
 
 static uint64_t sum(struct vm_sim *sim, uint32_t hosts, const char *name)
@@ -63,7 +59,7 @@ static void finish(struct vm_sim *sim)
 static void hosts_join_in_parts(void)
 {
     const uint32_t hosts = getenv("SOAK") ? 1500 : 400;
-    struct vm_sim *sim = create(hosts);
+    struct vm_sim *sim = create(hosts, hosts, NULL);
 
     CU_ASSERT_EQUAL(vm_sim_running(sim), hosts);
     CU_ASSERT_EQUAL(sum(sim, hosts, "member.hosts_gone"), 0);
@@ -74,13 +70,31 @@ static void hosts_join_in_parts(void)
     finish(sim);
 }
 
+/* Hosts that come one by one are let in together: the more there are, the more at once. */
+static void hosts_join_one_by_one(void)
+{
+    const uint32_t hosts = 400;
+    struct vm_sim *sim = create(1, hosts, NULL);
+
+    for (uint32_t host = 1; host < hosts; host++) {
+        vm_sim_launch(sim, host);
+        vm_sim_run(sim, SECOND / 500);
+    }
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    CU_ASSERT_EQUAL(vm_sim_running(sim), hosts);
+    double frames = (double)sum(sim, hosts, "session.frames_sent") / hosts;
+    printf("%.1f frames a host ", frames);
+    CU_ASSERT(frames < 200);
+    finish(sim);
+}
+
 /* The coordinator, all voters and many more: the rest founds a new generation and finds out who is
  * dead. Who looks for the coordinator asks a few others, not too often, and few claim at a time:
  * each stranger that is spoken to costs two hosts a handshake. */
 static void first_of_many_die(void)
 {
     const uint32_t hosts = 400, dead = 80;
-    struct vm_sim *sim = create(hosts);
+    struct vm_sim *sim = create(hosts, hosts, NULL);
     uint64_t opened, probes, bytes = 0;
 
     vm_sim_run(sim, 2 * SECOND);
@@ -111,7 +125,7 @@ static void first_of_many_die(void)
 static void logs_are_short(void)
 {
     const uint32_t hosts = 300, dead = 80;
-    struct vm_sim *sim = create_counting(hosts, "");
+    struct vm_sim *sim = create(hosts, hosts, "");
 
     vm_sim_run(sim, 3 * SECOND);
     printf("%.1f lines a host ", (double)vm_sim_counted(sim) / hosts);
@@ -130,6 +144,7 @@ static void logs_are_short(void)
 static const struct test_case CASES[] = {
     {"logs are short", logs_are_short},
     {"hundreds of hosts join", hosts_join_in_parts},
+    {"hosts join one by one", hosts_join_one_by_one},
     {"the first of many die", first_of_many_die},
 };
 
