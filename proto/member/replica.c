@@ -114,6 +114,8 @@ static void apply_row(struct member *m, const struct host *host, uint8_t flags, 
             gone_missing(m, row, "", now_us);
         else
             row->host.state = host->state == HOST_JOINING ? HOST_JOINING : HOST_UP;
+        if (row_is_up(row))
+            table_rise(row);
         return;
     }
     /* What a row says anew, apart from its state. */

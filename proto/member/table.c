@@ -63,24 +63,49 @@ void table_drop(struct table *t, struct row *row)
     free(row);
 }
 
-static bool is_replaced(const struct table *t, const struct row *row)
+void table_rise(struct row *row)
 {
-    const struct row *later = table_living(t, row->host.name);
-
-    return later != NULL && row_is_up(later) && later->host.incarnation > row->host.incarnation;
+    row->risen = true;
 }
 
+static bool is_replaced(const struct row *row, const struct row *risen)
+{
+    for (; risen != NULL; risen = risen->next_risen)
+        if (row_is_up(risen) && risen->host.incarnation > row->host.incarnation &&
+            strcmp(risen->host.name, row->host.name) == 0)
+            return true;
+    return false;
+}
+
+/* Hundreds are gone and thousands are up: only those that came up since the last time are compared
+ * with those that are gone. */
 void table_tidy(struct table *t)
 {
+    struct row *risen = NULL;
+    bool waits = false;
     size_t down = 0;
 
+    for (size_t i = 0; i < t->count; i++) {
+        struct row *row = table_at(t, i);
+
+        waits |= !row_is_living(row) && row->dirty;
+        down += !row_is_living(row);
+        row->next_risen = risen;
+        if (row->risen)
+            risen = row;
+    }
+    if (down == 0)
+        return;
+    for (struct row *row = risen; row != NULL; row = row->next_risen)
+        row->risen = waits;
+    down = 0;
     /* from the latest to the oldest, for the oldest are too many first */
     for (size_t i = t->count; i-- > 0;) {
         struct row *row = table_at(t, i);
 
         if (row_is_living(row) || row->dirty)
             continue;
-        if (++down > TABLE_DOWN_MAX || is_replaced(t, row))
+        if (++down > TABLE_DOWN_MAX || is_replaced(row, risen))
             table_drop(t, row);
     }
 }

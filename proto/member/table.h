@@ -57,9 +57,11 @@ static inline uint64_t epoch_generation(uint64_t epoch)
 
 struct row {
     struct host host;
-    uint8_t flags;      /* enum row_flags */
-    bool announced;     /* the owner was told that it was added */
-    bool marked;        /* seen in the full table that is being read */
+    uint8_t flags;  /* enum row_flags */
+    bool announced; /* the owner was told that it was added */
+    bool marked;    /* seen in the full table that is being read */
+    bool risen;     /* came up, and table_tidy() has not seen that */
+    struct row *next_risen;
     uint64_t heard_us;  /* last sign of life, also through others */
     uint64_t direct_us; /* last datagram from itself; 0: none ever */
     uint64_t pinged_us; /* it was last asked for one */
@@ -119,6 +121,9 @@ void table_tidy(struct table *t);
 
 /* The index that the next new host gets, not soon reused; 0: none is free. */
 uint32_t table_take_index(struct table *t);
+
+/* A row is up now: rows of earlier daemons under its name are not needed any more. */
+void table_rise(struct row *row);
 
 /* Says who coordinates, in the table and its rows. */
 void table_set_coordinator(struct table *t, uint32_t index);

@@ -341,6 +341,30 @@ static void full_table_on_demand(void)
     member_destroy(m);
 }
 
+/* Rows of the gone go when another daemon is up under the name; not before, nor while something is
+ * still to be said of them. */
+static void rows_of_the_gone_go(void)
+{
+    struct table t = {.next_index = 9};
+    struct host host = host_of(1, "h");
+
+    host.state = HOST_DOWN;
+    table_add(&t, &host)->dirty = true;
+    host = host_of(2, "h");
+    host.incarnation = 7;
+    table_add(&t, &host);
+    table_row(&t, 1)->host.incarnation = 3;
+    table_tidy(&t);
+    CU_ASSERT_EQUAL(t.count, 2);
+    table_rise(table_row(&t, 2));
+    table_tidy(&t);
+    CU_ASSERT_EQUAL(t.count, 2);
+    table_row(&t, 1)->dirty = false;
+    table_tidy(&t);
+    CU_ASSERT_EQUAL(t.count, 1);
+    table_clear(&t);
+}
+
 /* What is in a row of the table is read back, whatever form it was written in. */
 static void rows_come_back(void)
 {
@@ -791,6 +815,7 @@ static const struct test_case CASES[] = {
     {"invitations", invitations},
     {"indices run out", indices_run_out},
     {"rows come back", rows_come_back},
+    {"rows of the gone go", rows_of_the_gone_go},
     {"full table on demand", full_table_on_demand},
     {"joining needs a quorum", joining_needs_a_quorum},
     {"joins that are refused", joins_that_are_refused},
