@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_CAPACITY_MIN (16u * 1024)
+#define RING_CAPACITY_MIN (2u * 1024)     /* a coordinator has thousands, which carry little */
 #define RING_CAPACITY_LARGE (512u * 1024) /* then little is repeated for each byte */
 
 static size_t smaller(size_t a, size_t b)

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define SENT_CAPACITY_MIN 64
+#define SENT_CAPACITY_MIN 16
 
 void sent_free(struct sent_ring *r)
 {

@@ -46,6 +46,15 @@ static void test_growing_keeps_bytes(void)
 }
 
 /* A view crosses the end of the ring by repeating the first bytes behind it. */
+/* A coordinator of thousands has two rings for each, in which little lies. */
+static void test_little_takes_little(void)
+{
+    struct window_ring r = {0};
+    CU_ASSERT_TRUE(window_ring_reserve(&r, 0, 0, 100));
+    CU_ASSERT(r.capacity <= 4096);
+    window_ring_free(&r);
+}
+
 static void test_view_is_contiguous(void)
 {
     struct window_ring r = {0};
@@ -90,6 +99,7 @@ static void test_run_ends_at_the_wrap(void)
 
 static const struct test_case cases[] = {
     {"growing keeps bytes", test_growing_keeps_bytes},
+    {"little takes little", test_little_takes_little},
     {"a view is contiguous", test_view_is_contiguous},
     {"a view of a small ring", test_view_of_a_small_ring},
     {"a run ends at the wrap", test_run_ends_at_the_wrap},
