@@ -41,6 +41,7 @@ struct office {
     uint64_t joins_us;      /* the next batch of joins may be opened then */
     bool batch;             /* hosts that join or are condemned wait for acknowledgements */
     uint64_t batch_version; /* of this version; 0: not all of the batch is in the table yet */
+    size_t lacking;         /* so many must acknowledge that at least; 0: not counted */
     bool holds;             /* at least half of the hosts were heard of lately */
 };
 

@@ -54,6 +54,7 @@ static void open_batch(struct member *m)
 {
     m->office.batch = true;
     m->office.batch_version = 0;
+    m->office.lacking = 0;
 }
 
 /* Joins wait for an open batch, this extends it: else the death of those whose acknowledgement it
@@ -219,9 +220,9 @@ static void open_joins(struct member *m, uint64_t now_us)
 
 /* ---- agreement ---- */
 
-/* Whether the coordinator and those that acknowledged `version` are at least half: of the hosts
- * before the open batch, or of those after it. */
-static bool is_agreed_by(const struct member *m, uint64_t version, bool after)
+/* How many more must acknowledge `version` until that is at least half, the coordinator included:
+ * of the hosts before the open batch, or of those after it. */
+static size_t count_lacking(const struct member *m, uint64_t version, bool after)
 {
     size_t all = 0, agreed = 0;
 
@@ -235,15 +236,23 @@ static bool is_agreed_by(const struct member *m, uint64_t version, bool after)
         all++;
         agreed += row->host.index == m->self || row->acked >= version;
     }
-    return 2 * agreed >= all;
+    return 2 * agreed >= all ? 0 : (all + 1) / 2 - agreed;
 }
 
-static bool batch_is_agreed(const struct member *m)
+/* All hosts are counted only when so many more have acknowledged as lacked the last time: each
+ * acknowledgement asks, and thousands come. */
+static bool batch_is_agreed(struct member *m)
 {
-    const struct office *o = &m->office;
+    struct office *o = &m->office;
 
-    return o->batch && o->batch_version != 0 && is_agreed_by(m, o->batch_version, false) &&
-           is_agreed_by(m, o->batch_version, true);
+    if (!o->batch || o->batch_version == 0 || o->lacking > 0)
+        return false;
+    size_t before = count_lacking(m, o->batch_version, false);
+    size_t after = count_lacking(m, o->batch_version, true);
+
+    m->config.counters->batch_counts++;
+    o->lacking = before > after ? before : after;
+    return o->lacking == 0;
 }
 
 static bool is_reader(const struct member *m, const struct row *row)
@@ -265,8 +274,12 @@ void registry_on_ack(struct member *m, uint32_t host, const uint8_t *payload, si
     }
     if (!is_coordinator(m) || epoch != m->table.epoch || version > m->table.version)
         return;
-    if (!missing && version > row->acked)
+    if (!missing && version > row->acked) {
+        bool lacked = row->acked < m->office.batch_version && m->office.lacking > 0;
+
+        m->office.lacking -= lacked && version >= m->office.batch_version;
         row->acked = version;
+    }
     /* of several changes that it cannot take those count that came after the full table */
     if (missing && version > row->whole && is_reader(m, row)) {
         row->whole = m->table.version;
@@ -465,6 +478,7 @@ void registry_on_change(struct member *m, const uint8_t *payload, size_t size, b
                         uint64_t now_us)
 {
     m->office.proposed = false;
+    m->office.lacking = 0; /* others may count now */
     if (took_office) {
         /* All but the one that fell silent in office are measured from now on. */
         member_log(m, "host %u coordinates from epoch %llu on", m->self,

@@ -39,6 +39,8 @@
     X(probes_sent, "member.probes_sent")                                                           \
     X(suspicions, "member.suspicions")                                                             \
     X(hosts_gone, "member.hosts_gone")                                                             \
+    X(watch_rounds, "member.watch_rounds")                                                         \
+    X(batch_counts, "member.batch_counts")                                                         \
     X(claims, "member.claims")                                                                     \
     X(late_us, "member.late_us")
 

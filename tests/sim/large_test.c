@@ -85,6 +85,17 @@ static void hosts_join_one_by_one(void)
     double frames = (double)sum(sim, hosts, "session.frames_sent") / hosts;
     printf("%.1f frames a host ", frames);
     CU_ASSERT(frames < 200);
+    /* the coordinator counts all hosts a few times a batch, not for each acknowledgement */
+    struct life *coordinator = vm_sim_coordinator(sim);
+    uint64_t counts = vm_sim_stat(coordinator, "member.batch_counts");
+    printf("%llu counts ", (unsigned long long)counts);
+    CU_ASSERT(counts < 300);
+    /* and it looks at all of them at fixed times, not whenever one is to be pinged */
+    uint64_t rounds = vm_sim_stat(coordinator, "member.watch_rounds");
+    vm_sim_run(sim, 10 * SECOND);
+    rounds = vm_sim_stat(coordinator, "member.watch_rounds") - rounds;
+    printf("%llu rounds ", (unsigned long long)rounds);
+    CU_ASSERT(rounds < 1100);
     finish(sim);
 }
 
