@@ -24,6 +24,7 @@
 #define FAIL_TIMEOUT_US 5000000
 #define JOIN_TIMEOUT_US 20000000
 #define DATAGRAM_BYTES_SAFE 1200
+#define PEERS_FEW 64
 
 void node_log(struct node *node, const char *format, ...)
 {
@@ -121,7 +122,7 @@ struct node *node_create(const struct node_config *config, const struct node_own
         return NULL;
     node->config = *config;
     node->owner = *owner;
-    node->due_us = UINT64_MAX;
+    node->due_us = node->peers_us = UINT64_MAX;
     struct node_config *c = &node->config;
     if (c->fail_timeout_us == 0)
         c->fail_timeout_us = FAIL_TIMEOUT_US;
@@ -143,7 +144,7 @@ void node_destroy(struct node *node)
     if (node == NULL)
         return;
     while (node->open_count > 0)
-        node_peer_destroy(node, node->open_count - 1);
+        node_peer_destroy(node->open[node->open_count - 1]);
     council_destroy(node->council);
     member_destroy(node->member);
     for (int i = 0; i < MEDIA; i++) {
@@ -267,12 +268,13 @@ size_t node_queued(const struct node *node, uint32_t host)
     return queued;
 }
 
+/* Of those that were not touched nothing has changed. */
 size_t node_queued_to_all(const struct node *node)
 {
-    size_t queued = 0;
+    size_t queued = node->queued;
 
-    for (size_t i = 0; i < node->open_count; i++)
-        queued += session_queued(node->open[i]->session);
+    for (const struct peer *peer = node->touched; peer != NULL; peer = peer->next_touched)
+        queued += session_queued(peer->session) - peer->queued;
     return queued;
 }
 
@@ -296,9 +298,46 @@ static uint64_t step_council(struct node *node, uint64_t now_us)
     return council_step(node->council, member_is_leaving(node->member), now_us);
 }
 
+/* Steps it if it is due, or was touched; perhaps it ends. */
+static void step_peer(struct node *node, struct peer *peer, bool touched, uint64_t now_us)
+{
+    peer->medium->endpoint.counters.session_looks++;
+    if (peer->close_us <= now_us) {
+        node_peer_destroy(peer);
+        return;
+    }
+    if (touched || peer->deadline_us <= now_us) {
+        peer->deadline_us = session_step(peer->session, now_us);
+        node->queued -= peer->queued;
+        peer->queued = session_queued(peer->session);
+        node->queued += peer->queued;
+    }
+    node->peers_us = earlier(node->peers_us, earlier(peer->deadline_us, peer->close_us));
+}
+
+/* Of few peers all; of many those that were touched, and all when one of the others is due: the
+ * time of that is not later than is known. */
+static void step_peers(struct node *node, uint64_t now_us)
+{
+    bool all = node->open_count <= PEERS_FEW || now_us >= node->peers_us;
+
+    if (all)
+        node->peers_us = UINT64_MAX;
+    for (size_t i = node->open_count; all && i-- > 0;)
+        if (!node->open[i]->touched)
+            step_peer(node, node->open[i], false, now_us);
+    while (node->touched != NULL) {
+        struct peer *peer = node->touched;
+
+        node->touched = peer->next_touched;
+        peer->touched = false;
+        step_peer(node, peer, true, now_us);
+    }
+}
+
 uint64_t node_step(struct node *node, uint64_t now_us)
 {
-    uint64_t member_due, peers_due;
+    uint64_t member_due;
 
     node_notice(node, now_us);
     do {
@@ -308,24 +347,8 @@ uint64_t node_step(struct node *node, uint64_t now_us)
     } while (node->changed);
     node_council_tell(node);
     node_release_behind(node, now_us);
-    uint64_t due = UINT64_MAX;
-
-    for (size_t i = node->open_count; i-- > 0;) {
-        struct peer *peer = node->open[i];
-
-        if (peer->close_us <= now_us) {
-            node_peer_destroy(node, i);
-            continue;
-        }
-        if (peer->deadline_us <= now_us)
-            peer->deadline_us = session_step(peer->session, now_us);
-        if (peer->deadline_us < due)
-            due = peer->deadline_us;
-        if (peer->close_us < due)
-            due = peer->close_us;
-    }
-    peers_due = due;
-    node->due_us = earlier(member_due, peers_due);
+    step_peers(node, now_us);
+    node->due_us = earlier(member_due, node->peers_us);
     if (node->due_us < now_us)
         node->due_us = now_us; /* what is overdue now does not make this process late before */
     return node->due_us;

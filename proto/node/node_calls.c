@@ -56,7 +56,7 @@ static void member_wants_close(void *context, uint32_t host, uint64_t now_us)
             continue;
         session_close(peer->session);
         peer->close_us = now_us + node->config.fail_timeout_us / 5;
-        peer->deadline_us = 0;
+        node_peer_touch(peer);
     }
 }
 
@@ -90,7 +90,7 @@ static void member_tells_host(void *context, const struct host *host, int event)
         return;
     for (int i = 0; i < MEDIA; i++) /* frames may wait for it */
         if (node->media[i].peers[host->index] != NULL)
-            node->media[i].peers[host->index]->deadline_us = 0;
+            node_peer_touch(node->media[i].peers[host->index]);
 }
 
 static void member_tells_joined(void *context)

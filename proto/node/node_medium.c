@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "proto/node/node_state.h"
+#include "proto/wire/list.h"
 
 enum node_medium node_medium_of(const struct address *address)
 {
@@ -86,7 +87,10 @@ struct peer *node_peer(struct medium *medium, const struct row *row)
     }
     assert(node->open_count < sizeof node->open / sizeof node->open[0]);
     medium->peers[index] = peer;
-    node->open[node->open_count++] = peer;
+    peer->at = node->open_count++;
+    node->open[peer->at] = peer;
+    peer->deadline_us = UINT64_MAX;
+    node_peer_touch(peer);
     return peer;
 }
 
@@ -99,8 +103,19 @@ struct peer *node_living_peer(struct node *node, uint32_t host, enum node_medium
         return NULL;
     peer = node_peer(row_medium(node, row, wanted), row);
     if (peer != NULL)
-        peer->deadline_us = 0;
+        node_peer_touch(peer);
     return peer;
+}
+
+void node_peer_touch(struct peer *peer)
+{
+    struct node *node = peer->medium->node;
+
+    if (peer->touched)
+        return;
+    peer->touched = true;
+    peer->next_touched = node->touched;
+    node->touched = peer;
 }
 
 static struct behind *behind_take(struct peer *peer)
@@ -109,22 +124,29 @@ static struct behind *behind_take(struct peer *peer)
 
     assert(b != NULL && peer->behind_last != NULL);
     peer->behind = b->next;
+    peer->medium->node->behind_count--;
     if (peer->behind == NULL)
         peer->behind_last = NULL;
     return b;
 }
 
-void node_peer_destroy(struct node *node, size_t i)
+void node_peer_destroy(struct peer *peer)
 {
-    struct peer *peer = node->open[i];
+    struct node *node = peer->medium->node;
+    size_t i = peer->at;
 
-    assert(i < node->open_count && peer->medium->peers[peer->index] == peer);
+    assert(i < node->open_count && node->open[i] == peer);
+    assert(peer->medium->peers[peer->index] == peer);
+    if (peer->touched)
+        UNLINK(node->touched, peer, next_touched);
     while (peer->behind != NULL)
         free(behind_take(peer));
     node_stat_closed(node, peer->session);
     session_destroy(peer->session);
     peer->medium->peers[peer->index] = NULL;
     node->open[i] = node->open[--node->open_count];
+    node->open[i]->at = i;
+    node->queued -= peer->queued;
     free(peer);
 }
 
@@ -156,12 +178,13 @@ int node_peer_behind(struct peer *peer, const struct frame *frame, const uint8_t
     else
         peer->behind = b;
     peer->behind_last = b;
+    peer->medium->node->behind_count++;
     return 0;
 }
 
 void node_release_behind(struct node *node, uint64_t now_us)
 {
-    for (size_t i = 0; i < node->open_count; i++)
+    for (size_t i = 0; node->behind_count > 0 && i < node->open_count; i++)
         if (node->open[i]->behind != NULL) {
             struct peer *peer = node->open[i];
             uint64_t delivered = session_written(peer->session) - session_queued(peer->session);

@@ -19,9 +19,13 @@ struct behind {
 struct peer {
     struct medium *medium;
     uint32_t index;
+    size_t at; /* in node->open */
     struct session *session;
-    uint64_t deadline_us;                /* of the session; 0: step it at once */
+    uint64_t deadline_us;                /* of the session */
     uint64_t close_us;                   /* the session ends then; UINT64_MAX: it stays */
+    bool touched;                        /* it is to be stepped at once */
+    struct peer *next_touched;           /* then */
+    size_t queued;                       /* bytes, when it was stepped */
     struct behind *behind, *behind_last; /* of MEDIUM_ETHER */
 };
 
@@ -46,6 +50,10 @@ struct node {
     uint64_t told_generation;
     struct peer *open[MEDIA * (HOST_INDEX_MAX + 1)]; /* all media' peers, close together */
     size_t open_count;
+    struct peer *touched; /* see node_peer_touch() */
+    uint64_t peers_us;    /* no other is due before */
+    size_t queued;        /* the sum over all of what they had queued when they were stepped */
+    size_t behind_count;  /* frames that wait behind MEDIUM_ETHER */
     uint64_t now_us;
     uint64_t due_us;            /* what node_step() last returned */
     uint64_t log_next_us;       /* refusals are logged again then */
@@ -76,7 +84,9 @@ size_t node_queued_to_all(const struct node *node);
 struct peer *node_peer(struct medium *medium, const struct row *row);
 /* The same of a living host on the medium wanted, or the one there is; it is stepped at once. */
 struct peer *node_living_peer(struct node *node, uint32_t host, enum node_medium wanted);
-void node_peer_destroy(struct node *node, size_t i); /* of node->open */
+void node_peer_destroy(struct peer *peer);
+/* Something was given to its session, or came: the next node_step() steps it. */
+void node_peer_touch(struct peer *peer);
 /* Queues a frame behind what was written to this peer; 0 or -ENOMEM. */
 int node_peer_behind(struct peer *peer, const struct frame *frame, const uint8_t *payload);
 /* Sends those whose time has come. */

@@ -180,7 +180,7 @@ static void on_confirm(struct medium *medium, struct datagram *d, const struct a
             return;
     }
     session_on_confirm(peer->session, d, from, now_us);
-    peer->deadline_us = 0;
+    node_peer_touch(peer);
 }
 
 /* What names a session of ours. */
@@ -202,7 +202,7 @@ static void on_session(struct medium *medium, struct datagram *d, const struct a
         session_on_sealed(peer->session, d, from, now_us);
     if (medium->endpoint.counters.refused_mac > refused)
         log_refusal(medium->node, from, "it is not authentic");
-    peer->deadline_us = 0;
+    node_peer_touch(peer);
 }
 
 /* Whether it is of a session on raw Ethernet, though it came over IP. */

@@ -32,6 +32,7 @@
     X(hellos_answered, "session.hellos_answered")                                                  \
     X(sessions_opened, "session.opened")                                                           \
     X(sessions_closed, "session.closed")                                                           \
+    X(session_looks, "session.looks")                                                              \
     X(paths_changed, "session.paths_changed")                                                      \
     X(frames_sent, "session.frames_sent")                                                          \
     X(frames_received, "session.frames_received")                                                  \

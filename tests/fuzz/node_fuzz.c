@@ -203,7 +203,7 @@ static void send_raw_frame(struct pair *pair, const uint8_t *bytes, size_t size)
     if (!peer)
         return;
     outbox_append(&peer->session->outbox, bytes, size, NULL, 0);
-    peer->deadline_us = 0;
+    node_peer_touch(peer);
 }
 
 static void play(struct pair *pair, uint8_t mode, const uint8_t *bytes, size_t size)

@@ -92,10 +92,15 @@ static void hosts_join_one_by_one(void)
     CU_ASSERT(counts < 300);
     /* and it looks at all of them at fixed times, not whenever one is to be pinged */
     uint64_t rounds = vm_sim_stat(coordinator, "member.watch_rounds");
+    uint64_t looks = vm_sim_stat(coordinator, "session.looks");
     vm_sim_run(sim, 10 * SECOND);
     rounds = vm_sim_stat(coordinator, "member.watch_rounds") - rounds;
+    looks = vm_sim_stat(coordinator, "session.looks") - looks;
     printf("%llu rounds ", (unsigned long long)rounds);
     CU_ASSERT(rounds < 1100);
+    /* of its sessions it looks at those that are pinged or answer, and sometimes at all */
+    printf("%.1f looks a host and second ", (double)looks / hosts / 10);
+    CU_ASSERT(looks < 10 * 50 * (uint64_t)hosts);
     finish(sim);
 }
 
