@@ -7,8 +7,10 @@
 
 _Static_assert((RING_BYTES & (RING_BYTES - 1)) == 0, "positions wrap by a mask");
 
-#define FORMAT 0x52696e02u /* struct ring_shared, version 2 */
-#define FORMAT_SWAPPED 0x026e6952u
+_Static_assert(RING_TOLD_BYTES < RING_BYTES, "a reader of all that fits tells the writer");
+
+#define FORMAT 0x52696e03u /* struct ring_shared, version 3 */
+#define FORMAT_SWAPPED 0x036e6952u
 
 void ring_begin(struct ring_shared *shared)
 {
@@ -32,52 +34,87 @@ static bool ask_wake(_Atomic uint32_t *waiting)
     return atomic_exchange_explicit(waiting, 0, memory_order_acq_rel) != 0;
 }
 
+/* Bytes that the writer may write, at least `wanted` if there are as many; SIZE_MAX: the reader's
+ * position makes no sense. */
+static size_t room_for(struct ring *ring, size_t wanted)
+{
+    uint64_t used = ring->position - ring->other;
+    if (used > RING_BYTES || RING_BYTES - used < wanted) {
+        ring->other = atomic_load_explicit(&ring->shared->read, memory_order_acquire);
+        used = ring->position - ring->other;
+    }
+    return used > RING_BYTES ? SIZE_MAX : (size_t)(RING_BYTES - used);
+}
+
+static void put(struct ring *ring, const void *bytes, size_t size)
+{
+    size_t at = (size_t)(ring->position & (RING_BYTES - 1));
+    size_t first = RING_BYTES - at < size ? RING_BYTES - at : size;
+    memcpy(ring->shared->bytes + at, bytes, first);
+    if (first < size)
+        memcpy(ring->shared->bytes, (const uint8_t *)bytes + first, size - first);
+    ring->position += size;
+}
+
 ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool *wake)
 {
-    struct ring_shared *shared = ring->shared;
-    uint64_t used = ring->position - atomic_load_explicit(&shared->read, memory_order_acquire);
+    size_t wanted = 0, taken = 0;
     *wake = false;
-    if (used > RING_BYTES)
+    for (int i = 0; i < count; i++)
+        wanted += iov[i].iov_len;
+    size_t room = room_for(ring, wanted);
+    if (room == SIZE_MAX)
         return -1;
-    size_t room = (size_t)(RING_BYTES - used);
-    size_t taken = 0;
     for (int i = 0; i < count && room > taken; i++) {
         size_t part = iov[i].iov_len < room - taken ? iov[i].iov_len : room - taken;
-        if (part > 0) {
-            const uint8_t *from = iov[i].iov_base;
-            size_t at = (size_t)(ring->position & (RING_BYTES - 1));
-            size_t first = RING_BYTES - at < part ? RING_BYTES - at : part;
-            memcpy(ring->shared->bytes + at, from, first);
-            memcpy(ring->shared->bytes, from + first, part - first);
-            ring->position += part;
-        }
+        if (part > 0)
+            put(ring, iov[i].iov_base, part);
         taken += part;
     }
     if (taken > 0) {
-        atomic_store_explicit(&shared->written, ring->position, memory_order_release);
-        *wake = ask_wake(&shared->reader_waiting);
+        atomic_store_explicit(&ring->shared->written, ring->position, memory_order_release);
+        *wake = ask_wake(&ring->shared->reader_waiting);
     }
     return (ptrdiff_t)taken;
 }
 
+/* Bytes that can be read; SIZE_MAX: the writer's position makes no sense. */
+static size_t there(struct ring *ring)
+{
+    if (ring->other == ring->position)
+        ring->other = ring_written(ring);
+    uint64_t size = ring->other - ring->position;
+    return size > RING_BYTES ? SIZE_MAX : (size_t)size;
+}
+
+/* A writer that found the ring full waits for no less than that: whatever fills the ring is more,
+ * and the reader publishes its position before it has read it all. */
+static bool tell(struct ring *ring)
+{
+    if (ring->position - ring->told < RING_TOLD_BYTES)
+        return false;
+    ring->told = ring->position;
+    atomic_store_explicit(&ring->shared->read, ring->position, memory_order_release);
+    return ask_wake(&ring->shared->writer_waiting);
+}
+
 ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake)
 {
-    struct ring_shared *shared = ring->shared;
-    uint64_t there = atomic_load_explicit(&shared->written, memory_order_acquire) - ring->position;
+    size_t most = there(ring);
     *wake = false;
-    if (there > RING_BYTES)
+    if (most == SIZE_MAX)
         return -1;
-    if (size > there)
-        size = (size_t)there;
+    if (size > most)
+        size = most;
     if (size == 0)
         return 0;
     size_t at = (size_t)(ring->position & (RING_BYTES - 1));
     size_t first = RING_BYTES - at < size ? RING_BYTES - at : size;
-    memcpy(bytes, shared->bytes + at, first);
-    memcpy((uint8_t *)bytes + first, shared->bytes, size - first);
+    memcpy(bytes, ring->shared->bytes + at, first);
+    if (first < size)
+        memcpy((uint8_t *)bytes + first, ring->shared->bytes, size - first);
     ring->position += size;
-    atomic_store_explicit(&shared->read, ring->position, memory_order_release);
-    *wake = ask_wake(&shared->writer_waiting);
+    *wake = tell(ring);
     return (ptrdiff_t)size;
 }
 

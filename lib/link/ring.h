@@ -5,9 +5,14 @@
  * so that a peer that is killed at any instruction, or that writes nonsense, harms only itself:
  * bytes are copied first and published after, a half-written piece is never seen.
  *
+ * What one end writes and the other reads costs both a miss of their caches: so each end looks at
+ * the other's position only when what it knows of it is not enough, and the reader publishes its
+ * own not before RING_TOLD_BYTES more were read.
+ *
  * Sleeping: an end that is about to sleep says so (`..._waiting`) and looks once more; the other
- * end then must ring its doorbell after the next progress. One ring pair of a link lies in one
- * memory.
+ * end then must ring its doorbell after the next progress that it publishes. The two flags are
+ * looked at all the time and seldom change: each has a line of its own. One ring pair of a link
+ * lies in one memory.
  */
 #ifndef COVEY_LIB_RING_H
 #define COVEY_LIB_RING_H
@@ -18,21 +23,24 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#define RING_BYTES (1024 * 1024) /* stays in cache; a power of two */
+#define RING_BYTES (1024 * 1024)    /* stays in cache; a power of two */
+#define RING_TOLD_BYTES (64 * 1024) /* read, until the writer is told */
 
 struct ring_shared {
     _Alignas(64) _Atomic uint64_t written; /* by the writer */
-    _Atomic uint32_t writer_waiting;
-    _Atomic uint32_t format;            /* by who made the memory, see ring_begin() */
-    _Atomic uint64_t announced;         /* by the writer: see ring_announce() */
-    _Alignas(64) _Atomic uint64_t read; /* by the reader */
-    _Atomic uint32_t reader_waiting;
+    _Atomic uint64_t announced;            /* by the writer: see ring_announce() */
+    _Atomic uint32_t format;               /* by who made the memory, see ring_begin() */
+    _Alignas(64) _Atomic uint64_t read;    /* by the reader */
+    _Alignas(64) _Atomic uint32_t reader_waiting;
+    _Alignas(64) _Atomic uint32_t writer_waiting;
     _Alignas(64) uint8_t bytes[RING_BYTES];
 };
 
 struct ring {
     struct ring_shared *shared;
     uint64_t position; /* of this end */
+    uint64_t other;    /* the other end's, when it was last looked at */
+    uint64_t told;     /* the reader's, when it was last published */
 };
 
 /* Makes memory of zeros an empty ring; all numbers in it have the byte order of this program. */

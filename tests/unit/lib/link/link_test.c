@@ -1372,17 +1372,18 @@ static void what_is_no_doorbell_is_refused(void)
 /* The other task writes nonsense where its positions belong. */
 static void damage_of_the_rings_breaks_the_link(void)
 {
+    static char full[RING_BYTES];
     int memory, bell = eventfd(0, EFD_NONBLOCK);
     char byte = 0;
-    struct iovec iov = {&byte, 1};
+    struct iovec iov = {full, sizeof full};
     struct link *link = link_shm_open(&memory);
     CU_ASSERT_PTR_NOT_NULL_FATAL(link);
     link_shm_connect(link, bell);
     struct ring_shared *rings =
         mmap(NULL, (size_t)SHM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     CU_ASSERT_FATAL(rings != MAP_FAILED);
-    CU_ASSERT_EQUAL(link->ops->send(link, &iov, 1), 1);
-    atomic_store(&rings[0].read, 7);
+    CU_ASSERT_EQUAL(link->ops->send(link, &iov, 1), RING_BYTES);
+    atomic_store(&rings[0].read, RING_BYTES + 7);
     CU_ASSERT_EQUAL(link->ops->send(link, &iov, 1), LINK_BROKEN);
     CU_ASSERT_PTR_NOT_NULL(strstr(link_error(link), "damaged"));
     atomic_store(&rings[1].written, RING_BYTES + 1);

@@ -32,8 +32,7 @@ static struct ends ends_create(void)
     e.shared =
         mmap(NULL, sizeof *e.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CU_ASSERT_FATAL(e.shared != MAP_FAILED);
-    e.writer = (struct ring){e.shared, 0};
-    e.reader = (struct ring){e.shared, 0};
+    e.writer = e.reader = (struct ring){.shared = e.shared};
     e.writer_bell = eventfd(0, 0);
     e.reader_bell = eventfd(0, 0);
     CU_ASSERT_FATAL(e.writer_bell >= 0 && e.reader_bell >= 0);
@@ -50,7 +49,8 @@ static void ends_destroy(struct ends *e)
 /* Moves both positions to `at`, as if so much had flowed. */
 static void ends_move(struct ends *e, uint64_t at)
 {
-    e->writer.position = e->reader.position = at;
+    e->writer = e->reader =
+        (struct ring){.shared = e->shared, .position = at, .other = at, .told = at};
     atomic_store(&e->shared->written, at);
     atomic_store(&e->shared->read, at);
 }
@@ -170,8 +170,29 @@ static void a_writer_that_sleeps_is_woken_once(void)
     atomic_store(&e.shared->writer_waiting, 0);
     CU_ASSERT_EQUAL(write_bytes(&e.writer, bytes, sizeof bytes, &wake), RING_BYTES);
     CU_ASSERT_FALSE(ring_writer_sleeps(&e.writer));
+    const ptrdiff_t told = RING_TOLD_BYTES;
+    CU_ASSERT(ring_read(&e.reader, bytes, RING_TOLD_BYTES - 1, &wake) == told - 1 && !wake);
+    CU_ASSERT_EQUAL(write_bytes(&e.writer, bytes, 1, &wake), 0);
     CU_ASSERT(ring_read(&e.reader, bytes, 1, &wake) == 1 && wake);
-    CU_ASSERT(ring_read(&e.reader, bytes, 1, &wake) == 1 && !wake);
+    CU_ASSERT(ring_read(&e.reader, bytes, RING_TOLD_BYTES, &wake) == told && !wake);
+    CU_ASSERT_EQUAL(write_bytes(&e.writer, bytes, sizeof bytes, &wake), 2 * told);
+    ends_destroy(&e);
+}
+
+/* Each look at what the other end publishes is a miss of the cache, and so is each change of it. */
+static void positions_are_looked_at_and_published_when_they_must(void)
+{
+    static uint8_t bytes[RING_BYTES];
+    bool wake;
+    struct ends e = ends_create();
+    CU_ASSERT_EQUAL(write_bytes(&e.writer, bytes, 300, &wake), 300);
+    CU_ASSERT_EQUAL(ring_read(&e.reader, bytes, 100, &wake), 100);
+    CU_ASSERT_EQUAL(atomic_load(&e.shared->read), 0);
+    CU_ASSERT_EQUAL(write_bytes(&e.writer, bytes, 300, &wake), 300);
+    CU_ASSERT_EQUAL(ring_read(&e.reader, bytes, sizeof bytes, &wake), 200); /* those it knew of */
+    CU_ASSERT_EQUAL(ring_read(&e.reader, bytes, sizeof bytes, &wake), 300);
+    atomic_store(&e.shared->read, UINT64_MAX); /* nonsense, but there is room without it */
+    CU_ASSERT_EQUAL(write_bytes(&e.writer, bytes, 300, &wake), 300);
     ends_destroy(&e);
 }
 
@@ -186,10 +207,12 @@ static void hostile_positions_are_refused(void)
         struct ends e = ends_create();
         ends_move(&e, 12345);
         atomic_store(&e.shared->read, 12345 + nonsense[i]); /* read more than was written */
+        e.writer.other = 12345 - RING_BYTES;                /* it was full */
         CU_ASSERT_EQUAL(write_bytes(&e.writer, bytes, 16, &wake), -1);
         CU_ASSERT_FALSE(wake);
         atomic_store(&e.shared->written, 12345 - nonsense[i]); /* written less than was read */
         CU_ASSERT_EQUAL(ring_read(&e.reader, bytes, 16, &wake), -1);
+        e.reader.other = 12345;
         atomic_store(&e.shared->written, 12345 + RING_BYTES + nonsense[i]);
         CU_ASSERT_EQUAL(ring_read(&e.reader, bytes, 16, &wake), -1);
         ends_destroy(&e);
@@ -330,6 +353,8 @@ int main(void)
         {"a vector is taken as far as it fits", a_vector_is_taken_as_far_as_it_fits},
         {"a reader that sleeps is woken once", a_reader_that_sleeps_is_woken_once},
         {"a writer that sleeps is woken once", a_writer_that_sleeps_is_woken_once},
+        {"positions are looked at and published when they must",
+         positions_are_looked_at_and_published_when_they_must},
         {"hostile positions are refused", hostile_positions_are_refused},
         {"two threads pump a hundred megabytes", two_threads_pump_a_hundred_megabytes},
         {"a writer killed at any instant leaves whole bytes",
