@@ -12,6 +12,7 @@
 #include "lib/engine/req.h"
 #include "lib/engine/rest.h"
 #include "lib/engine/route.h"
+#include "lib/link/barrier.h"
 #include "lib/member/home.h"
 #include "lib/member/part.h"
 #include "lib/member/vm.h"
@@ -533,15 +534,43 @@ static bool is_settled(const struct conn *conn)
     return conn->watch.fd < 0 && conn->link->ops->ready(conn->link) != 0;
 }
 
+/* A parked message needs no other of its ring. */
+static bool is_armed(const struct conn *conn)
+{
+    return conn->ready && !conn->closed && !conn->order.parked;
+}
+
+/* Asks for the doorbell of all links in memory. One barrier does for all; false: it was refused. */
+static bool ask_all(struct covey *vm)
+{
+    bool barrier = false;
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if (is_armed(conn) && routes[conn->route].ring)
+            barrier = link_shm_ask(conn->link) || barrier;
+    }
+    return !barrier || barrier_all();
+}
+
 bool conn_arm_all(struct covey *vm)
 {
-    bool ready = vm->order.due;
+    bool ready = vm->order.due, barrier = ask_all(vm);
     for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
-        if (!conn->closed && !conn->order.parked &&
-            (conn->ready ? conn->link->ops->arm(conn->link) : is_settled(conn)))
-            ready = true;
+        if (!conn->closed && !conn->ready)
+            ready = is_settled(conn) || ready;
+        else if (is_armed(conn) && routes[conn->route].ring)
+            ready = link_shm_look(conn->link, barrier) || ready;
+        else if (is_armed(conn))
+            ready = conn->link->ops->arm(conn->link) || ready;
     }
     return ready;
+}
+
+void conn_awake(struct covey *vm)
+{
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if (!conn->closed && routes[conn->route].ring)
+            link_shm_awake(conn->link);
+    }
 }
 
 static void conn_forget(struct conn *conn)

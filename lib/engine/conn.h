@@ -100,7 +100,9 @@ bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at 
 uint64_t conn_step_all(struct covey *vm);
 /* Whether so much has not left yet of what a link of ours holds. */
 bool conn_waiting(const struct covey *vm, size_t least);
+/* Before a thread sleeps: asks for the doorbell; true: there is something to read now. */
 bool conn_arm_all(struct covey *vm);
+void conn_awake(struct covey *vm); /* no thread sleeps any more: nobody needs to ring */
 
 /* Reads the streams whose rest is over. */
 void conn_wake_rested(struct covey *vm);

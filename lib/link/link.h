@@ -36,7 +36,8 @@ struct link_ops {
     /* Gives up to `size` bytes; how many, 0: none now, LINK_CLOSED (all were given), LINK_BROKEN.
      */
     ssize_t (*recv)(struct link *link, void *bytes, size_t size);
-    /* Before the owner sleeps: asks for its doorbell; true: there is something to read now. */
+    /* Before the owner sleeps: asks for its doorbell; true: there is something to read now. Of many
+     * links in memory link_shm_ask() does so with one barrier for all. */
     bool (*arm)(struct link *link);
     /* The descriptor to poll, or -1 (doorbell). *write_wanted: also for writability. */
     int (*fd)(const struct link *link, bool *write_wanted);
@@ -84,10 +85,18 @@ struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why)
  * it takes later ones of others; 0: none will, or it has been sent. */
 void link_shm_announce(struct link *link, uint64_t stamp);
 /* What the other end announced; 0: nothing, *empty: and no bytes have come either. */
-uint64_t link_shm_announced(const struct link *link, bool *empty);
+uint64_t link_shm_announced(struct link *link, bool *empty);
 /* Bytes that ever came, and those that were read of them. */
 uint64_t link_shm_there_bytes(const struct link *link);
 uint64_t link_shm_read_bytes(const struct link *link);
+
+/* arm() in two steps: asks for the doorbell; true: there has to be a barrier_all() before the
+ * second step, which looks whether there is something to read; `barrier`: whether that succeeded.
+ */
+bool link_shm_ask(struct link *link);
+bool link_shm_look(struct link *link, bool barrier);
+/* The owner is awake, and its doorbell need not be rung: that would take a call of the system. */
+void link_shm_awake(struct link *link);
 
 /* ---- tcp: a connected or connecting non-blocking socket, with the challenge-response of auth.h.
  */

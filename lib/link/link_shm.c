@@ -59,9 +59,9 @@ void link_shm_announce(struct link *link, uint64_t stamp)
         doorbell_ring(shm->peer_doorbell);
 }
 
-uint64_t link_shm_announced(const struct link *link, bool *empty)
+uint64_t link_shm_announced(struct link *link, bool *empty)
 {
-    const struct ring *in = &((const struct link_shm *)link)->in;
+    struct ring *in = &shm_of(link)->in;
     uint64_t announced = ring_announced(in);
     *empty = announced == 0 && ring_written(in) == in->position;
     return announced;
@@ -92,6 +92,21 @@ static ssize_t shm_recv(struct link *link, void *bytes, size_t size)
 static bool shm_arm(struct link *link)
 {
     return ring_reader_sleeps(&shm_of(link)->in);
+}
+
+bool link_shm_ask(struct link *link)
+{
+    return ring_reader_asks(&shm_of(link)->in);
+}
+
+bool link_shm_look(struct link *link, bool barrier)
+{
+    return ring_reader_looks(&shm_of(link)->in, barrier);
+}
+
+void link_shm_awake(struct link *link)
+{
+    ring_reader_awake(&shm_of(link)->in);
 }
 
 static int shm_fd(const struct link *link, bool *write_wanted)
@@ -150,8 +165,8 @@ struct link *link_shm_open(int *memory_fd)
     }
     ring_begin(&shm->memory->to_accepter);
     ring_begin(&shm->memory->to_opener);
-    shm->out.shared = &shm->memory->to_accepter;
-    shm->in.shared = &shm->memory->to_opener;
+    ring_begin_writer(&shm->out, &shm->memory->to_accepter);
+    ring_begin_reader(&shm->in, &shm->memory->to_opener);
     *memory_fd = fd;
     return &shm->base;
 }
@@ -183,8 +198,8 @@ struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why)
         shm_free(&shm->base);
         return NULL;
     }
-    shm->out.shared = &shm->memory->to_opener;
-    shm->in.shared = &shm->memory->to_accepter;
+    ring_begin_writer(&shm->out, &shm->memory->to_opener);
+    ring_begin_reader(&shm->in, &shm->memory->to_accepter);
     shm->peer_doorbell = peer_doorbell;
     return &shm->base;
 }

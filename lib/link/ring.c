@@ -2,6 +2,7 @@
  * ring.c - the shared-memory byte ring.
  */
 #include "lib/link/ring.h"
+#include "lib/link/barrier.h"
 
 #include <string.h>
 
@@ -26,12 +27,34 @@ const char *ring_check(const struct ring_shared *shared)
                                     : "its rings are of another version";
 }
 
-static bool ask_wake(_Atomic uint32_t *waiting)
+void ring_begin_writer(struct ring *ring, struct ring_shared *shared)
 {
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(waiting, memory_order_relaxed) == 0)
+    *ring = (struct ring){.shared = shared, .trusts = barrier_join()};
+}
+
+void ring_begin_reader(struct ring *ring, struct ring_shared *shared)
+{
+    *ring = (struct ring){.shared = shared, .pays = barrier_all()};
+    atomic_store_explicit(&shared->reader_waiting, ring->pays ? RING_PAYS : 0,
+                          memory_order_relaxed);
+}
+
+/* Whether the other end sleeps; it is woken once. */
+static bool take_sleeper(_Atomic uint32_t *waiting)
+{
+    if ((atomic_load_explicit(waiting, memory_order_relaxed) & RING_ASLEEP) == 0)
         return false;
-    return atomic_exchange_explicit(waiting, 0, memory_order_acq_rel) != 0;
+    return (atomic_fetch_and_explicit(waiting, ~(uint32_t)RING_ASLEEP, memory_order_acq_rel) &
+            RING_ASLEEP) != 0;
+}
+
+static bool must_wake_reader(const struct ring *ring)
+{
+    _Atomic uint32_t *waiting = &ring->shared->reader_waiting;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!ring->trusts || (atomic_load_explicit(waiting, memory_order_relaxed) & RING_PAYS) == 0)
+        atomic_thread_fence(memory_order_seq_cst);
+    return take_sleeper(waiting);
 }
 
 /* Bytes that the writer may write, at least `wanted` if there are as many; SIZE_MAX: the reader's
@@ -73,7 +96,7 @@ ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool
     }
     if (taken > 0) {
         atomic_store_explicit(&ring->shared->written, ring->position, memory_order_release);
-        *wake = ask_wake(&ring->shared->reader_waiting);
+        *wake = must_wake_reader(ring);
     }
     return (ptrdiff_t)taken;
 }
@@ -95,7 +118,8 @@ static bool tell(struct ring *ring)
         return false;
     ring->told = ring->position;
     atomic_store_explicit(&ring->shared->read, ring->position, memory_order_release);
-    return ask_wake(&ring->shared->writer_waiting);
+    atomic_thread_fence(memory_order_seq_cst);
+    return take_sleeper(&ring->shared->writer_waiting);
 }
 
 ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake)
@@ -121,12 +145,13 @@ ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake)
 void ring_announce(struct ring *ring, uint64_t stamp, bool *wake)
 {
     atomic_store_explicit(&ring->shared->announced, stamp, memory_order_release);
-    *wake = stamp == 0 && ask_wake(&ring->shared->reader_waiting);
+    *wake = stamp == 0 && must_wake_reader(ring);
 }
 
-uint64_t ring_announced(const struct ring *ring)
+uint64_t ring_announced(struct ring *ring)
 {
-    return atomic_load_explicit(&ring->shared->announced, memory_order_acquire);
+    ring->seen = atomic_load_explicit(&ring->shared->announced, memory_order_acquire);
+    return ring->seen;
 }
 
 uint64_t ring_written(const struct ring *ring)
@@ -134,16 +159,61 @@ uint64_t ring_written(const struct ring *ring)
     return atomic_load_explicit(&ring->shared->written, memory_order_acquire);
 }
 
+/* While what it said before stands, the writer has written nothing since, or has not looked yet and
+ * will see it: that had its barrier. */
+bool ring_reader_asks(struct ring *ring)
+{
+    _Atomic uint32_t *waiting = &ring->shared->reader_waiting;
+    if (ring->asked && (atomic_load_explicit(waiting, memory_order_relaxed) & RING_ASLEEP) != 0)
+        return false;
+    ring->asked = true;
+    atomic_store_explicit(waiting, RING_ASLEEP | (ring->pays ? RING_PAYS : 0),
+                          memory_order_relaxed);
+    if (!ring->pays)
+        atomic_thread_fence(memory_order_seq_cst);
+    return ring->pays;
+}
+
+/* A barrier that was had when the ring was made and is refused now is no more counted on. The
+ * writer that did so a moment ago has seen it when the reader, who does not sleep this time, comes
+ * here again. */
+static void stop_paying(struct ring *ring)
+{
+    ring->pays = ring->asked = false;
+    atomic_store_explicit(&ring->shared->reader_waiting, 0, memory_order_seq_cst);
+}
+
+bool ring_reader_looks(struct ring *ring, bool barrier)
+{
+    bool ended = ring->seen != 0 &&
+                 atomic_load_explicit(&ring->shared->announced, memory_order_acquire) == 0;
+    if (ended)
+        ring->seen = 0;
+    if (ring->pays && !barrier) {
+        stop_paying(ring);
+        return true;
+    }
+    return ended || ring_written(ring) != ring->position;
+}
+
 bool ring_reader_sleeps(struct ring *ring)
 {
-    atomic_store_explicit(&ring->shared->reader_waiting, 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst);
-    return atomic_load_explicit(&ring->shared->written, memory_order_acquire) != ring->position;
+    bool pay = ring_reader_asks(ring);
+    return ring_reader_looks(ring, !pay || barrier_all());
+}
+
+void ring_reader_awake(struct ring *ring)
+{
+    if (!ring->asked)
+        return;
+    ring->asked = false;
+    atomic_store_explicit(&ring->shared->reader_waiting, ring->pays ? RING_PAYS : 0,
+                          memory_order_relaxed);
 }
 
 bool ring_writer_sleeps(struct ring *ring)
 {
-    atomic_store_explicit(&ring->shared->writer_waiting, 1, memory_order_relaxed);
+    atomic_store_explicit(&ring->shared->writer_waiting, RING_ASLEEP, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
     return ring->position - atomic_load_explicit(&ring->shared->read, memory_order_acquire) <
            RING_BYTES;

@@ -26,6 +26,9 @@
 #define RING_BYTES (1024 * 1024)    /* stays in cache; a power of two */
 #define RING_TOLD_BYTES (64 * 1024) /* read, until the writer is told */
 
+/* What the flags say; RING_PAYS the reader's alone. */
+enum ring_flags { RING_ASLEEP = 1, RING_PAYS = 2 };
+
 struct ring_shared {
     _Alignas(64) _Atomic uint64_t written; /* by the writer */
     _Atomic uint64_t announced;            /* by the writer: see ring_announce() */
@@ -41,10 +44,18 @@ struct ring {
     uint64_t position; /* of this end */
     uint64_t other;    /* the other end's, when it was last looked at */
     uint64_t told;     /* the reader's, when it was last published */
+    uint64_t seen;     /* the reader's: what was announced, when it was last looked at */
+    bool trusts;       /* the writer's: it takes part in barriers, and needs none if the reader pays */
+    bool pays;         /* the reader's: it has barriers in the writer's program */
+    bool asked;        /* the reader's: it said that it sleeps, and not that it is awake */
 };
 
 /* Makes memory of zeros an empty ring; all numbers in it have the byte order of this program. */
 void ring_begin(struct ring_shared *shared);
+
+/* Each end begins with its position where the other expects it, at 0. */
+void ring_begin_writer(struct ring *ring, struct ring_shared *shared);
+void ring_begin_reader(struct ring *ring, struct ring_shared *shared);
 
 /* NULL when the other end's program made it a ring that this one understands; otherwise why not.
  * On one host the byte order differs only from that of a program under an emulator. */
@@ -61,13 +72,21 @@ ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake);
  * any more; *wake as above. */
 void ring_announce(struct ring *ring, uint64_t stamp, bool *wake);
 /* What is announced. When it is 0 whatever had been announced before can be read. */
-uint64_t ring_announced(const struct ring *ring);
+uint64_t ring_announced(struct ring *ring);
 
 /* Bytes that the writer ever wrote, as the reader sees it. */
 uint64_t ring_written(const struct ring *ring);
 
-/* Says that this end sleeps; true when there is something to do after all. */
+/* Says that the reader sleeps; true when there is something to do after all. */
 bool ring_reader_sleeps(struct ring *ring);
+/* The same in steps, for the reader of several rings: the first says it; true: there has to be a
+ * barrier_all() before the second, which looks; `barrier`: whether that succeeded. */
+bool ring_reader_asks(struct ring *ring);
+bool ring_reader_looks(struct ring *ring, bool barrier);
+/* Nobody needs to wake it any more. */
+void ring_reader_awake(struct ring *ring);
+
+/* Says that the writer sleeps; true when there is something to do after all. */
 bool ring_writer_sleeps(struct ring *ring);
 
 #endif

@@ -10,6 +10,7 @@
 #include "lib/engine/match.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/turn.h"
+#include "lib/link/barrier.h"
 #include "lib/link/ledger.h"
 #include "lib/link/link.h"
 #include "lib/link/stream.h"
@@ -410,10 +411,12 @@ static void vm_destroy(struct covey *vm)
     free(vm);
 }
 
-/* The thread takes no signal: those are the program's. */
+/* The thread takes no signal: those are the program's. Links in memory will want to take part in
+ * barriers, which is done at once as long as there is one thread. */
 static int progress_start(struct covey *vm)
 {
     sigset_t all, before;
+    (void)barrier_join();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&vm->wait.progress_thread, NULL, wait_progress_main, vm);

@@ -1,4 +1,4 @@
-/* links: lib/link/link_tcp.c lib/link/link_sealed.c lib/link/link_shm.c lib/link/shared_memory.c lib/link/ring.c proto/auth/auth.c cipher/cipher*.c proto/auth/stream_auth.c proto/auth/record.c proto/wire/cursor.c */
+/* links: lib/link/link_tcp.c lib/link/link_sealed.c lib/link/link_shm.c lib/link/ring.c lib/link/shared_memory.c lib/link/barrier.c proto/auth/auth.c cipher/cipher*.c proto/auth/stream_auth.c proto/auth/record.c proto/wire/cursor.c */
 /*
  * link_fuzz.c - a hostile task at the other end of a link.
  *

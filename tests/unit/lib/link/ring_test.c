@@ -1,4 +1,4 @@
-/* links: lib/link/ring.c */
+/* links: lib/link/ring.c lib/link/barrier.c */
 /*
  * ring_test.c - the byte ring in shared memory: wrap-around, wake-ups, hostile positions, two
  * threads that pump and a writer that is killed at any instant.
@@ -32,7 +32,8 @@ static struct ends ends_create(void)
     e.shared =
         mmap(NULL, sizeof *e.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CU_ASSERT_FATAL(e.shared != MAP_FAILED);
-    e.writer = e.reader = (struct ring){.shared = e.shared};
+    ring_begin_writer(&e.writer, e.shared);
+    ring_begin_reader(&e.reader, e.shared);
     e.writer_bell = eventfd(0, 0);
     e.reader_bell = eventfd(0, 0);
     CU_ASSERT_FATAL(e.writer_bell >= 0 && e.reader_bell >= 0);
@@ -49,8 +50,8 @@ static void ends_destroy(struct ends *e)
 /* Moves both positions to `at`, as if so much had flowed. */
 static void ends_move(struct ends *e, uint64_t at)
 {
-    e->writer = e->reader =
-        (struct ring){.shared = e->shared, .position = at, .other = at, .told = at};
+    e->writer.position = e->writer.other = at;
+    e->reader.position = e->reader.other = e->reader.told = at;
     atomic_store(&e->shared->written, at);
     atomic_store(&e->shared->read, at);
 }
@@ -160,6 +161,52 @@ static void a_reader_that_sleeps_is_woken_once(void)
     ends_destroy(&e);
 }
 
+static void a_reader_that_is_awake_again_is_not_woken(void)
+{
+    uint8_t byte = 1;
+    bool wake = true;
+    struct ends e = ends_create();
+    CU_ASSERT_FALSE(ring_reader_sleeps(&e.reader));
+    ring_reader_awake(&e.reader);
+    CU_ASSERT(write_bytes(&e.writer, &byte, 1, &wake) == 1 && !wake);
+    ends_destroy(&e);
+}
+
+/* A sandbox that was entered later refuses what was had before. */
+static void a_reader_that_cannot_pay_any_more_looks_again_and_does_without(void)
+{
+    uint8_t byte = 1;
+    bool wake = true;
+    struct ends e = ends_create();
+    if (!e.reader.pays) {
+        covey_test_skip("no barriers in other programs");
+        ends_destroy(&e);
+        return;
+    }
+    CU_ASSERT(ring_reader_asks(&e.reader));
+    CU_ASSERT(ring_reader_looks(&e.reader, false)); /* it was refused */
+    CU_ASSERT_FALSE(ring_reader_asks(&e.reader));
+    CU_ASSERT_FALSE(ring_reader_looks(&e.reader, true));
+    CU_ASSERT_EQUAL(atomic_load(&e.shared->reader_waiting), RING_ASLEEP);
+    CU_ASSERT(write_bytes(&e.writer, &byte, 1, &wake) == 1 && wake);
+    CU_ASSERT_EQUAL(atomic_load(&e.shared->reader_waiting), 0);
+    ends_destroy(&e);
+}
+
+/* One that looks while another thread of its task sleeps leaves what that said as it is. */
+static void a_reader_asks_once(void)
+{
+    uint8_t byte = 1;
+    bool wake = true;
+    struct ends e = ends_create();
+    CU_ASSERT_FALSE(ring_reader_sleeps(&e.reader));
+    CU_ASSERT_FALSE(ring_reader_asks(&e.reader));
+    CU_ASSERT(write_bytes(&e.writer, &byte, 1, &wake) == 1 && wake);
+    CU_ASSERT_EQUAL(ring_reader_asks(&e.reader), e.reader.pays);
+    CU_ASSERT(ring_reader_looks(&e.reader, true));
+    ends_destroy(&e);
+}
+
 static void a_writer_that_sleeps_is_woken_once(void)
 {
     static uint8_t bytes[RING_BYTES];
@@ -207,7 +254,7 @@ static void hostile_positions_are_refused(void)
         struct ends e = ends_create();
         ends_move(&e, 12345);
         atomic_store(&e.shared->read, 12345 + nonsense[i]); /* read more than was written */
-        e.writer.other = 12345 - RING_BYTES;                /* it was full */
+        e.writer.other = 12345 - (uint64_t)RING_BYTES;      /* it was full */
         CU_ASSERT_EQUAL(write_bytes(&e.writer, bytes, 16, &wake), -1);
         CU_ASSERT_FALSE(wake);
         atomic_store(&e.shared->written, 12345 - nonsense[i]); /* written less than was read */
@@ -352,6 +399,10 @@ int main(void)
         {"positions may overflow", positions_may_overflow},
         {"a vector is taken as far as it fits", a_vector_is_taken_as_far_as_it_fits},
         {"a reader that sleeps is woken once", a_reader_that_sleeps_is_woken_once},
+        {"a reader that is awake again is not woken", a_reader_that_is_awake_again_is_not_woken},
+        {"a reader that cannot pay any more looks again and does without",
+         a_reader_that_cannot_pay_any_more_looks_again_and_does_without},
+        {"a reader asks once", a_reader_asks_once},
         {"a writer that sleeps is woken once", a_writer_that_sleeps_is_woken_once},
         {"positions are looked at and published when they must",
          positions_are_looked_at_and_published_when_they_must},
