@@ -178,7 +178,8 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
         direct_wake(vm);
         vm->wait.asleep_until_us[role] = 0;
     }
-    if (vm->wait.asleep_until_us[POLLER_TASK] == 0 && vm->wait.asleep_until_us[POLLER_PROGRESS] == 0)
+    if (vm->wait.asleep_until_us[POLLER_TASK] == 0 &&
+        vm->wait.asleep_until_us[POLLER_PROGRESS] == 0)
         conn_awake(vm);
     if (vm->wait.poller == role)
         return handle(vm, events, count > 0 ? count : 0);

@@ -260,8 +260,9 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
         link_tcp_pace(conn->link, req->owner->rate(req));
     if (first)
         loss_note(conn, req->send.sequence);
-    if (first && size == req->send.msg->size && brief_put(conn, req)) {
-        conn->out.head_size = FRAME_HEADER_BYTES;
+    size_t brief = first && size == req->send.msg->size ? brief_put(conn, req) : 0;
+    if (brief > 0) {
+        conn->out.head_size = brief;
         conn->out.head_sent = 0;
         req->send.offset = ITEM_HEADER_BYTES;
         size -= ITEM_HEADER_BYTES;
@@ -325,7 +326,8 @@ static bool conn_fill(struct conn *conn, uint8_t *bytes, size_t size, size_t *us
 static const char *take_head(struct conn *conn)
 {
     struct frame *frame = &conn->in.frame;
-    if (routes[conn->route].stream && conn->peer != NULL && brief_is(conn->in.head))
+    bool may = routes[conn->route].stream || routes[conn->route].ring;
+    if (may && conn->peer != NULL && brief_is(conn->in.head))
         return brief_take(conn);
     const char *refused = frame_decode(conn->in.head, frame);
     if (refused == NULL && frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT &&
@@ -341,13 +343,15 @@ static const char *take_head(struct conn *conn)
 
 static bool read_head(struct conn *conn)
 {
-    if (!conn_fill(conn, conn->in.head, sizeof conn->in.head, &conn->in.head_used))
+    if (!conn_fill(conn, conn->in.head, FRAME_HEADER_BYTES, &conn->in.head_used) ||
+        !conn_fill(conn, conn->in.head, brief_head_bytes(conn), &conn->in.head_used))
         return false;
     const char *refused = take_head(conn);
     if (refused != NULL) {
         conn_protocol_error(conn, refused);
         return false;
     }
+    conn->in.taken = true;
     conn->in.routed = false;
     return true;
 }
@@ -446,7 +450,7 @@ void conn_read(struct covey *vm, struct conn *conn)
 {
     uint64_t bulk_taken = vm->inbox.bulk_taken;
     while (!conn->closed && !task_may_go_on(conn, bulk_taken)) {
-        if (conn->in.head_used < FRAME_HEADER_BYTES && !read_head(conn))
+        if (!conn->in.taken && !read_head(conn))
             break;
         if (!conn->in.routed) {
             if (!conn_fill(conn, conn->in.preface, conn->in.preface_size, &conn->in.preface_used))
@@ -457,6 +461,7 @@ void conn_read(struct covey *vm, struct conn *conn)
         if (!read_body(conn))
             break;
         conn->in.head_used = 0;
+        conn->in.taken = false;
         arrival_release(vm, conn->peer);
     }
 }

@@ -32,15 +32,16 @@ struct conn_out {
 
 /* Reading: the frame under way. */
 struct conn_in {
-    uint8_t head[FRAME_HEADER_BYTES];
+    uint8_t head[BRIEF_STAMPED_BYTES]; /* most have FRAME_HEADER_BYTES */
     size_t head_used;
+    bool taken; /* the head is here and was looked at */
     struct frame frame;
     uint8_t preface[FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES];
     size_t preface_size, preface_used;
     size_t body_left;
     struct held *held; /* the frame is kept or is no data: read whole first */
     size_t held_used;
-    bool routed; /* the frame's head was looked at */
+    bool routed; /* it is known where the frame goes */
 };
 
 /* With a task of this host: its messages begin in order, see order.c. */

@@ -10,8 +10,8 @@ _Static_assert((RING_BYTES & (RING_BYTES - 1)) == 0, "positions wrap by a mask")
 
 _Static_assert(RING_TOLD_BYTES < RING_BYTES, "a reader of all that fits tells the writer");
 
-#define FORMAT 0x52696e03u /* struct ring_shared, version 3 */
-#define FORMAT_SWAPPED 0x036e6952u
+#define FORMAT 0x52696e04u /* struct ring_shared and what is in it, version 4 */
+#define FORMAT_SWAPPED 0x046e6952u
 
 void ring_begin(struct ring_shared *shared)
 {

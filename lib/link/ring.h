@@ -45,9 +45,9 @@ struct ring {
     uint64_t other;    /* the other end's, when it was last looked at */
     uint64_t told;     /* the reader's, when it was last published */
     uint64_t seen;     /* the reader's: what was announced, when it was last looked at */
-    bool trusts;       /* the writer's: it takes part in barriers, and needs none if the reader pays */
-    bool pays;         /* the reader's: it has barriers in the writer's program */
-    bool asked;        /* the reader's: it said that it sleeps, and not that it is awake */
+    bool trusts; /* the writer's: it takes part in barriers, and needs none if the reader pays */
+    bool pays;   /* the reader's: it has barriers in the writer's program */
+    bool asked;  /* the reader's: it said that it sleeps, and not that it is awake */
 };
 
 /* Makes memory of zeros an empty ring; all numbers in it have the byte order of this program. */

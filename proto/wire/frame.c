@@ -9,6 +9,7 @@
 
 #define TID_MAX 0x3fffffffu
 #define BRIEF_MARK 0x80
+#define BRIEF_STAMPED 0x40
 #define BRIEF_BIG 0x08
 #define BRIEF_PADDING 0x07
 #define MESSAGE_BYTES_MAX ((uint64_t)1 << 40)
@@ -162,6 +163,20 @@ const char *brief_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct brief *
         return "brief message of less than its padding";
     *brief = b;
     return NULL;
+}
+
+void brief_stamp_put(uint8_t bytes[BRIEF_STAMPED_BYTES], uint64_t stamp)
+{
+    struct cursor c = cursor_writer(bytes + FRAME_HEADER_BYTES, BRIEF_STAMP_BYTES);
+    cursor_put_u64(&c, stamp);
+    bytes[0] |= BRIEF_STAMPED;
+}
+
+uint64_t brief_stamp_take(uint8_t bytes[BRIEF_STAMPED_BYTES])
+{
+    struct cursor c = cursor_reader(bytes + FRAME_HEADER_BYTES, BRIEF_STAMP_BYTES);
+    bytes[0] &= (uint8_t)~BRIEF_STAMPED;
+    return cursor_get_u64(&c) & STAMP_MASK;
 }
 
 void brief_expand(const struct brief *brief, struct frame *frame, struct message_header *header)

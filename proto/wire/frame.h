@@ -39,7 +39,11 @@
  *   type     = u8    ; of the array
  *   size     = u16   ; bytes that follow, padding included, at most BRIEF_SIZE_MAX
  *   sequence = u32   ; the lower half
- * A frame's length is so small that the two differ in the first bit.
+ * A frame's length is so small that the two differ in the first bit. In the memory of two tasks of
+ * one host such a message has a stamp, which follows the header:
+ *   stamped  = mark type size sequence tag context stamp *u8
+ *   mark     = u8    ; as above, + 64
+ *   stamp    = u64
  *
  * CREDIT: limit=u64 [turn=u64]: so many bytes of data payload may be sent in all; where receivers
  * take bulk messages in turn (covey.conf), those with numbers less than turn may be sent whole. All
@@ -60,6 +64,9 @@
 #define MESSAGE_STAMP_AT 25    /* in that header */
 #define FRAME_ITEM_BYTES 16    /* the header of its first item behind that */
 #define BRIEF_SIZE_MAX (FRAME_PAYLOAD_MAX - FRAME_MESSAGE_BYTES - FRAME_ITEM_BYTES)
+
+#define BRIEF_STAMP_BYTES 8
+#define BRIEF_STAMPED_BYTES (FRAME_HEADER_BYTES + BRIEF_STAMP_BYTES)
 
 /* Bytes of data payload that a task may send to another before the first credit arrives. */
 #define CREDIT_INITIAL_BYTES (512 * 1024)
@@ -220,6 +227,15 @@ static inline bool brief_is(const uint8_t bytes[FRAME_HEADER_BYTES])
 {
     return bytes[0] >> 7 != 0;
 }
+
+/* A stamp behind it, and a mark that says so: put() adds both, take() returns the stamp and removes
+ * the mark, so that it can be decoded. */
+static inline bool brief_is_stamped(const uint8_t bytes[FRAME_HEADER_BYTES])
+{
+    return bytes[0] >> 6 == 3;
+}
+void brief_stamp_put(uint8_t bytes[BRIEF_STAMPED_BYTES], uint64_t stamp);
+uint64_t brief_stamp_take(uint8_t bytes[BRIEF_STAMPED_BYTES]);
 
 void brief_encode(const struct brief *brief, uint8_t bytes[FRAME_HEADER_BYTES]);
 const char *brief_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct brief *brief);

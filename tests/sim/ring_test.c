@@ -37,7 +37,8 @@ static uint64_t model_and(void *at, uint64_t mask);
 #undef atomic_signal_fence
 #undef atomic_fetch_and_explicit
 #define atomic_load_explicit(at, order)                                                            \
-    _Generic(*(at), uint64_t : model_load((const void *)(at)), uint32_t                            \
+    _Generic(*(at), uint64_t                                                                       \
+             : model_load((const void *)(at)), uint32_t                                            \
              : (uint32_t)model_load((const void *)(at)))
 #define atomic_store_explicit(at, value, order) model_store((void *)(at), value, order)
 #define atomic_thread_fence(order) model_fence()

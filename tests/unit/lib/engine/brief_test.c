@@ -14,6 +14,7 @@
 #include "lib/engine/match.h"
 #include "lib/engine/req.h"
 #include "lib/link/link.h"
+#include "lib/member/routes.h"
 #include "lib/msg/message.h"
 #include "tests/unit/lib/engine/one_peer.h"
 #include "tests/unit/runner.h"
@@ -91,6 +92,7 @@ static size_t pass(struct task *t, const struct covey_msg *msg, uint64_t sequenc
     size_t before = t->stub.end = t->stub.at = 0;
 
     req.send.sequence = t->one.peer->in.sequence = sequence;
+    req.send.stamp = routes[t->one.conn->route].ring ? 77 : 0;
     conn_put_data(t->one.conn, &req, (size_t)msg->size);
     CU_ASSERT(req.done && req.error == COVEY_OK);
     size_t bytes = t->stub.end - before;
@@ -107,20 +109,27 @@ static size_t pass(struct task *t, const struct covey_msg *msg, uint64_t sequenc
     return bytes;
 }
 
-static void arrays_of_all_types_come_as_they_were(void)
+static void arrays_of_all_types_pass(int route)
 {
     static const uint8_t data[64 * 16] = {1, 2, 3, 4, 5};
-    struct task *t = begin(COVEY_ROUTE_TCP);
+    struct task *t = begin(route);
+    const uint64_t stamp = routes[route].ring ? BRIEF_STAMP_BYTES : 0;
     for (int type = 0; type < 256; type++) {
         for (size_t count = 0; count < 64 && covey_type_size(type) > 0; count++) {
             struct covey_req req = {0};
             CU_ASSERT_EQUAL(send_array_init(&req, type, data, count), COVEY_OK);
-            CU_ASSERT_EQUAL(pass(t, req.send.msg, count), item_bytes(type, count));
+            CU_ASSERT_EQUAL(pass(t, req.send.msg, count), item_bytes(type, count) + stamp);
             req.send.array_msg.representation = REPRESENTATION_BIG;
-            CU_ASSERT_EQUAL(pass(t, req.send.msg, count + 1), item_bytes(type, count));
+            CU_ASSERT_EQUAL(pass(t, req.send.msg, count + 1), item_bytes(type, count) + stamp);
         }
     }
     end(t);
+}
+
+static void arrays_of_all_types_come_as_they_were(void)
+{
+    arrays_of_all_types_pass(COVEY_ROUTE_TCP);
+    arrays_of_all_types_pass(COVEY_ROUTE_SHM);
 }
 
 static void the_longest_fills_a_frame(void)
@@ -131,7 +140,7 @@ static void the_longest_fills_a_frame(void)
     send_array_init(&req, COVEY_BYTES, data, BRIEF_SIZE_MAX);
     CU_ASSERT_EQUAL(pass(t, req.send.msg, 0), BRIEF_SIZE_MAX + FRAME_HEADER_BYTES);
     send_array_init(&req, COVEY_BYTES, data, BRIEF_SIZE_MAX + 1);
-    CU_ASSERT(!brief_put(t->one.conn, &req));
+    CU_ASSERT_EQUAL(brief_put(t->one.conn, &req), 0);
     end(t);
 }
 
@@ -148,7 +157,7 @@ static void numbers_are_whole_again(void)
     end(t);
 }
 
-/* Two items; and over a link in memory. */
+/* Two items; and what has a stamp, but by a stream. */
 static void others_have_long_headers(void)
 {
     covey_msg_t *msg = covey_msg_new();
@@ -162,10 +171,10 @@ static void others_have_long_headers(void)
     covey_msg_free(msg);
     end(t);
 
-    t = begin(COVEY_ROUTE_SHM);
+    t = begin(COVEY_ROUTE_TCP);
     send_array_init(&req, COVEY_INT32, &number, 1);
-    CU_ASSERT_EQUAL(pass(t, req.send.msg, 0),
-                    req.send.msg->size + FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES);
+    req.send.stamp = 1;
+    CU_ASSERT_EQUAL(brief_put(t->one.conn, &req), 0);
     end(t);
 }
 
@@ -177,6 +186,7 @@ static void hostile_ones_end_the_link(void)
         const char *why;
     } rungs[] = {
         {0, 0x90, "marks"}, {0, 0xff, "marks"},    {0, 0x87, "padding"},  {1, 0, "type"},
+        {0, 0xc0, "marks"}, /* a stamp, on a stream */
         {1, 200, "type"},   {0, 0x81, "no array"}, {2, 0xff, "SIZE_MAX"}, {3, 3, "no array"},
     };
     const struct brief good = {.type = COVEY_INT32, .representation = 1, .size = 4};
@@ -194,6 +204,24 @@ static void hostile_ones_end_the_link(void)
     }
 }
 
+/* In a ring, whose other end may write what it likes. */
+static void one_without_a_stamp_ends_a_ring(void)
+{
+    const struct brief good = {.type = COVEY_INT32, .representation = 1, .size = 4};
+    for (int stamped = 0; stamped < 2; stamped++) {
+        struct task *t = begin(COVEY_ROUTE_SHM);
+        brief_encode(&good, t->stub.bytes);
+        if (stamped)
+            brief_stamp_put(t->stub.bytes, 0);
+        t->stub.end = BRIEF_STAMPED_BYTES + 4;
+        conn_read(t->one.vm, t->one.conn);
+        CU_ASSERT(t->one.conn->closed);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(t->stub.base.error);
+        CU_ASSERT_PTR_NOT_NULL(strstr(t->stub.base.error, "stamp"));
+        end(t);
+    }
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -202,6 +230,7 @@ int main(void)
         {"numbers are whole again", numbers_are_whole_again},
         {"others have long headers", others_have_long_headers},
         {"hostile ones end the link", hostile_ones_end_the_link},
+        {"one without a stamp ends a ring", one_without_a_stamp_ends_a_ring},
     };
     return covey_test_main("brief", cases, sizeof cases / sizeof cases[0]);
 }

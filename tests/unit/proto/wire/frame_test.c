@@ -142,6 +142,22 @@ static void brief_header_comes_back_and_refuses(void)
     CU_ASSERT_PTR_NOT_NULL(brief_decode(bytes, &back));
 }
 
+static void brief_headers_may_have_a_stamp(void)
+{
+    const struct brief brief = {.type = 3, .representation = REPRESENTATION_BIG, .size = 8};
+    uint8_t bytes[BRIEF_STAMPED_BYTES] = {0}, plain[FRAME_HEADER_BYTES];
+    struct brief back;
+    brief_encode(&brief, bytes);
+    memcpy(plain, bytes, sizeof plain);
+    CU_ASSERT(!brief_is_stamped(bytes));
+    brief_stamp_put(bytes, 0x123456789abcde);
+    CU_ASSERT(brief_is(bytes) && brief_is_stamped(bytes));
+    CU_ASSERT_PTR_NOT_NULL(brief_decode(bytes, &back)); /* not of a stream */
+    CU_ASSERT_EQUAL(brief_stamp_take(bytes), 0x123456789abcde);
+    CU_ASSERT(!brief_is_stamped(bytes) && memcmp(bytes, plain, sizeof plain) == 0);
+    CU_ASSERT_PTR_NULL(brief_decode(bytes, &back));
+}
+
 static void tids_have_twelve_bits_host_and_eighteen_local(void)
 {
     CU_ASSERT_EQUAL(tid_make(1, 1), 0x40001);
@@ -159,6 +175,7 @@ int main(void)
         {"every kind has a name, a sender and passes", every_kind_has_a_name_a_sender_and_passes},
         {"message header comes back and refuses", message_header_comes_back_and_refuses},
         {"brief header comes back and refuses", brief_header_comes_back_and_refuses},
+        {"brief headers may have a stamp", brief_headers_may_have_a_stamp},
         {"tids have 12 bits host and 18 local", tids_have_twelve_bits_host_and_eighteen_local},
     };
     return covey_test_main("frame", cases, sizeof cases / sizeof cases[0]);
