@@ -9,6 +9,7 @@
 #include "lib/engine/match.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
+#include "lib/engine/plain.h"
 #include "lib/engine/req.h"
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
@@ -91,23 +92,49 @@ int covey_recv(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, covey_
     return receive_message(&(struct way){.vm = vm, .tid = tid, .tag = tag}, timeout_us, msg);
 }
 
-/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
-int receive_array(const struct way *from, int64_t timeout_us, int type, void *base, size_t capacity,
-                  size_t *count, struct covey_info *info)
+/* By a request, for those that do not end soon. */
+static int receive_array_long(const struct way *from, int64_t timeout_us,
+                              struct plain_receive *what)
 {
     struct covey_req req;
     int error = receive_init(&req, from);
     if (error == COVEY_OK)
-        error = receive_into(&req, type, base, capacity);
-    if (error != COVEY_OK)
-        return error;
-    struct call call = call_begin(from->vm);
-    error = receive_now(from, &req, timeout_us);
+        error = receive_into(&req, what->type, what->base, what->capacity);
+    if (error == COVEY_OK)
+        error = receive_now(from, &req, timeout_us);
+    what->count = req.receive.count;
+    what->info = req.info;
+    return error;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int receive_array(const struct way *from, int64_t timeout_us, int type, void *base, size_t capacity,
+                  size_t *count, struct covey_info *info)
+{
+    struct covey *vm = from->vm;
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "receive: NULL");
+    struct plain_receive what = {.vm = vm,
+                                 .tid = from->tid,
+                                 .tag = from->tag,
+                                 .type = type,
+                                 .context = from->context,
+                                 .base = base,
+                                 .capacity = capacity};
+    struct call call = call_begin_short(vm);
+    bool waited = false;
+    bool taken = plain_may_take(&what) && way_check(from) == COVEY_OK &&
+                 wait_briefly(vm, plain_take, &what, timeout_us == 0, &waited);
+    int error = COVEY_OK;
+    if (!taken) {
+        call_go_on(vm, &call, waited);
+        error = receive_array_long(from, timeout_us, &what);
+    }
     if (error == COVEY_OK && count != NULL)
-        *count = req.receive.count;
+        *count = what.count;
     if (error == COVEY_OK && info != NULL)
-        *info = req.info;
-    return call_end(from->vm, &call, error);
+        *info = what.info;
+    return taken ? call_end_short(vm, &call, waited) : call_end(vm, &call, error);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */

@@ -1,6 +1,7 @@
 /*
- * send.c - the sending calls. A message to the task itself is delivered at once; any other is
- * queued for its peer (outgo.c). A blocking call keeps its request on the stack.
+ * send.c - the sending calls. A message to the task itself is delivered at once, a short array that
+ * nothing hinders goes at once (plain.c); any other is queued for its peer (outgo.c). A blocking
+ * call keeps its request on the stack.
  */
 #include "lib/calls/send.h"
 #include "lib/calls/cast.h"
@@ -14,6 +15,7 @@
 #include "lib/engine/order.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
+#include "lib/engine/plain.h"
 #include "lib/engine/req.h"
 #include "lib/member/vm.h"
 #include "lib/msg/error.h"
@@ -122,15 +124,12 @@ int send_array_init(struct covey_req *req, int type, const void *base, size_t co
     return COVEY_OK;
 }
 
-static int send_now(const struct way *to, struct covey_req *req)
+static int send_and_wait(const struct way *to, struct covey_req *req)
 {
-    struct call call = call_begin(to->vm);
     int error = way_check(to);
     if (error == COVEY_OK)
         error = send_start(to->vm, req, to->tid);
-    if (error == COVEY_OK)
-        error = send_finish(to->vm, req);
-    return call_end(to->vm, &call, error);
+    return error == COVEY_OK ? send_finish(to->vm, req) : error;
 }
 
 int send_message(const struct way *to, const covey_msg_t *msg)
@@ -140,7 +139,8 @@ int send_message(const struct way *to, const covey_msg_t *msg)
         return error_set(COVEY_EINVAL, "send: NULL");
     send_init(&req, to);
     req.send.msg = msg;
-    return send_now(to, &req);
+    struct call call = call_begin(to->vm);
+    return call_end(to->vm, &call, send_and_wait(to, &req));
 }
 
 int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg)
@@ -148,14 +148,30 @@ int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg)
     return send_message(&(struct way){.vm = vm, .tid = tid, .tag = tag}, msg);
 }
 
-int send_array(const struct way *to, int type, const void *base, size_t count)
+/* By a request, for those that do not go at once. */
+static int send_array_long(const struct way *to, int type, const void *base, size_t count)
 {
     struct covey_req req = {0};
-    if (to->vm == NULL)
-        return error_set(COVEY_EINVAL, "send: NULL");
     send_init(&req, to);
     int error = send_array_init(&req, type, base, count);
-    return error != COVEY_OK ? error : send_now(to, &req);
+    return error != COVEY_OK ? error : send_and_wait(to, &req);
+}
+
+int send_array(const struct way *to, int type, const void *base, size_t count)
+{
+    if (to->vm == NULL)
+        return error_set(COVEY_EINVAL, "send: NULL");
+    const struct plain_send what = {.tid = (uint32_t)to->tid,
+                                    .tag = to->tag,
+                                    .type = type,
+                                    .context = to->context,
+                                    .base = base,
+                                    .count = count};
+    struct call call = call_begin_short(to->vm);
+    if (way_check(to) == COVEY_OK && plain_send(to->vm, &what))
+        return call_end_short(to->vm, &call, false);
+    call_go_on(to->vm, &call, false);
+    return call_end(to->vm, &call, send_array_long(to, type, base, count));
 }
 
 int covey_send_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,

@@ -98,6 +98,8 @@ static bool all_by_rings(struct covey *vm, const struct rings *rings)
     return all;
 }
 
+/* All copies have one stamp: what one of the receivers sends because of his has a later one than
+ * that of another, who may get both. */
 bool order_announce(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
 {
     struct rings rings = {vm, tids, reqs, n};
@@ -114,6 +116,8 @@ bool order_announce(struct covey *vm, const covey_tid_t *tids, struct covey_req 
             continue;
         reqs[i].send.announced = true;
         reqs[i].peer = conn->peer;
+        if (conn->peer->out.sends == NULL) /* stamps grow along a ring */
+            reqs[i].send.stamp = vm->order.stamp;
         if (conn->order.announced++ == 0)
             link_shm_announce(conn->link, vm->order.stamp);
     }

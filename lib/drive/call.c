@@ -7,6 +7,9 @@
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 
+#define SAMPLE 61       /* of so many short calls one is timed; a prime, for they come in turns */
+#define SHORT_US_MAX 20 /* what takes longer was kept from the processor: it counts for itself */
+
 struct call call_begin(struct covey *vm)
 {
     pthread_mutex_lock(&vm->lock);
@@ -22,6 +25,41 @@ int call_end(struct covey *vm, const struct call *call, int result)
     wait_left(vm);
     pthread_mutex_unlock(&vm->lock);
     return result;
+}
+
+struct call call_begin_short(struct covey *vm)
+{
+    pthread_mutex_lock(&vm->lock);
+    if (++vm->self.short_calls % SAMPLE != 0)
+        return (struct call){.sampled = false};
+    return (struct call){.start_us = clock_us(), .sampled = true};
+}
+
+static void count_sample(struct covey *vm, const struct call *call, uint64_t now_us, bool waited)
+{
+    uint64_t us = now_us - call->start_us;
+    *(waited ? &vm->self.idle_us : &vm->self.communication_us) +=
+        us > SHORT_US_MAX ? us : us * SAMPLE;
+}
+
+int call_end_short(struct covey *vm, const struct call *call, bool waited)
+{
+    if (call->sampled)
+        count_sample(vm, call, clock_us(), waited);
+    vm->wait.calls++;
+    if (vm->wait.due != 0 || vm->out.sending != NULL ||
+        vm->wait.asleep_until_us[POLLER_PROGRESS] != 0)
+        wait_left(vm);
+    pthread_mutex_unlock(&vm->lock);
+    return COVEY_OK;
+}
+
+void call_go_on(struct covey *vm, struct call *call, bool waited)
+{
+    vm->self.now_us = clock_us();
+    if (call->sampled)
+        count_sample(vm, call, vm->self.now_us, waited);
+    *call = (struct call){.start_us = vm->self.now_us, .idle_us = vm->self.idle_us};
 }
 
 int call_idle(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us)

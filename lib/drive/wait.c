@@ -45,7 +45,9 @@
 #define DOUBT_MAX 8
 #define YIELD_US 2        /* when others ran for longer, the processor is theirs */
 #define RING_LOOKS 256    /* at links in memory, between two at descriptors */
-#define RING_TURNS 16     /* so many waits may end by a look at links in memory alone */
+#define RING_TURNS 16     /* so many waits may end by a look at links in memory alone, */
+#define BRIEF_TURNS 64    /* or so many that are brief, */
+#define BRIEF_LOOKS 128   /* with so many looks */
 #define NAP_US 1000       /* of the progress thread, with something under way */
 #define LONG_NAP_US 16000 /* with nothing */
 #define BLIND_US 1000     /* asleep while the kernel has no memory to watch the port with */
@@ -288,6 +290,23 @@ static void wake_poller(struct covey *vm)
     bool came = vm->wait.poller == POLLER_NONE && looks(vm) && arm_all(vm);
     if (due || steps || rested || came)
         wait_ring(vm);
+}
+
+bool wait_briefly(struct covey *vm, bool (*take)(void *context), void *context, bool once,
+                  bool *waited)
+{
+    bool hopeful = vm->wait.doubt < DOUBT_LIMIT && !vm->wait.crowded && !once;
+    bool taken = false;
+    int looks = hopeful ? BRIEF_LOOKS : 1, i = 0;
+    *waited = false;
+    if (vm->wait.calls % BRIEF_TURNS == 0)
+        return false;
+    for (; i < looks && !taken; i++)
+        taken = take(context);
+    *waited = i > 1;
+    if (taken && *waited)
+        vm->wait.doubt = 0;
+    return taken;
 }
 
 static void sleep_until_changed(struct covey *vm, uint64_t deadline_us)

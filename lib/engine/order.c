@@ -54,6 +54,12 @@ uint64_t order_stamp(struct covey *vm, const struct peer *peer)
     return vm->order.stamp;
 }
 
+uint64_t order_stamp_now(struct covey *vm)
+{
+    vm->order.stamp = stamp_next(vm->order.stamp, clock_coarse_us());
+    return vm->order.stamp;
+}
+
 void order_note_home(struct covey *vm, const struct peer *peer)
 {
     if (tid_host(peer->tid) == vm->self.host)
@@ -230,6 +236,27 @@ bool order_admits(struct covey *vm, struct conn *conn)
         if (vm->order.looking || !is_first(vm, conn))
             return false;
         order_forget(conn);
+    }
+    vm->order.stamp = stamp_later(vm->order.stamp, stamp);
+    return true;
+}
+
+/* The ring that has been looked at was it first, as is_first() wants it. */
+bool order_admits_alone(struct covey *vm, const struct conn *of, uint64_t stamp)
+{
+    if (vm->order.looking || vm->order.parked > 0 ||
+        stream_done_bytes(vm->home.daemon) < ledger_queued(vm->home.ledger))
+        return false;
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        bool empty = false;
+        if (conn == of || conn->closed || (conn->ready && !conn->ordered))
+            continue;
+        if (!conn->ready && !routes[conn->route].stream)
+            continue;
+        if (conn->ready && routes[conn->route].ring)
+            link_shm_announced(conn->link, &empty);
+        if (!empty)
+            return false;
     }
     vm->order.stamp = stamp_later(vm->order.stamp, stamp);
     return true;

@@ -65,9 +65,9 @@ static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
         sending_remove(vm, peer);
 }
 
-void outgo_count(struct peer *peer, const struct covey_req *req)
+void outgo_count(struct peer *peer, uint64_t size)
 {
-    peer->out.traffic_bytes += req->send.msg->size + TRAFFIC_MESSAGE_BYTES;
+    peer->out.traffic_bytes += size + TRAFFIC_MESSAGE_BYTES;
 }
 
 void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
@@ -76,7 +76,7 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
     req->peer = peer;
     req->queued = true;
     LINK_AFTER(peer->out.sends_last, peer->out.sends, peer->out.sends_last, req, next, prev);
-    outgo_count(peer, req);
+    outgo_count(peer, req->send.msg->size);
     sending_add(vm, peer);
     outgo_pump(vm, peer);
 }
@@ -168,7 +168,8 @@ static bool outgo_start(struct covey *vm, struct peer *peer, struct covey_req *r
         return false;
     req->send.started = true;
     req->send.sequence = peer->out.sequence++;
-    req->send.stamp = order_stamp(vm, peer);
+    if (req->send.stamp == 0) /* of a multicast it stands already */
+        req->send.stamp = order_stamp(vm, peer);
     bool changes = conn != NULL && conn != peer->out.carrier;
     peer->out.carrier = conn;
     peer->out.carrier_flags = route_flags(vm, peer);

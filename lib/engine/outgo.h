@@ -15,8 +15,8 @@ struct cursor;
 struct peer;
 
 void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req);
-void outgo_count(struct peer *peer, const struct covey_req *req); /* the pair's traffic grows */
-void outgo_pump(struct covey *vm, struct peer *peer);             /* moves what can move */
+void outgo_count(struct peer *peer, uint64_t size);   /* of a message: the pair's traffic grows */
+void outgo_pump(struct covey *vm, struct peer *peer); /* moves what can move */
 void outgo_pump_all(struct covey *vm);
 void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why);
 bool outgo_cancel(struct covey *vm, struct covey_req *req);

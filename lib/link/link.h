@@ -86,6 +86,12 @@ struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why)
 void link_shm_announce(struct link *link, uint64_t stamp);
 /* What the other end announced; 0: nothing, *empty: and no bytes have come either. */
 uint64_t link_shm_announced(struct link *link, bool *empty);
+/* For whole messages: whether send() takes so many bytes; how many recv() has, 0 also where it
+ * would fail; copies some of those; goes behind them. */
+bool link_shm_fits(struct link *link, size_t size);
+size_t link_shm_waiting(struct link *link, size_t wanted);
+void link_shm_peek(const struct link *link, size_t offset, void *bytes, size_t size);
+void link_shm_skip(struct link *link, size_t size);
 /* Bytes that ever came, and those that were read of them. */
 uint64_t link_shm_there_bytes(const struct link *link);
 uint64_t link_shm_read_bytes(const struct link *link);

@@ -77,6 +77,31 @@ uint64_t link_shm_read_bytes(const struct link *link)
     return ((const struct link_shm *)link)->in.position;
 }
 
+bool link_shm_fits(struct link *link, size_t size)
+{
+    return ring_fits(&shm_of(link)->out, size);
+}
+
+size_t link_shm_waiting(struct link *link, size_t wanted)
+{
+    size_t size = ring_there(&shm_of(link)->in, wanted);
+    return size == SIZE_MAX ? 0 : size;
+}
+
+void link_shm_peek(const struct link *link, size_t offset, void *bytes, size_t size)
+{
+    ring_peek(&((const struct link_shm *)link)->in, offset, bytes, size);
+}
+
+void link_shm_skip(struct link *link, size_t size)
+{
+    struct link_shm *shm = shm_of(link);
+    bool wake;
+    ring_skip(&shm->in, size, &wake);
+    if (wake && shm->peer_doorbell >= 0)
+        doorbell_ring(shm->peer_doorbell);
+}
+
 static ssize_t shm_recv(struct link *link, void *bytes, size_t size)
 {
     struct link_shm *shm = shm_of(link);

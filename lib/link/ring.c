@@ -101,30 +101,46 @@ ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool
     return (ptrdiff_t)taken;
 }
 
-/* Bytes that can be read; SIZE_MAX: the writer's position makes no sense. */
-static size_t there(struct ring *ring)
+bool ring_fits(struct ring *ring, size_t size)
 {
-    if (ring->other == ring->position)
+    size_t room = room_for(ring, size);
+    return room != SIZE_MAX && room >= size;
+}
+
+size_t ring_there(struct ring *ring, size_t wanted)
+{
+    if (ring->other - ring->position < wanted)
         ring->other = ring_written(ring);
     uint64_t size = ring->other - ring->position;
     return size > RING_BYTES ? SIZE_MAX : (size_t)size;
 }
 
-/* A writer that found the ring full waits for no less than that: whatever fills the ring is more,
- * and the reader publishes its position before it has read it all. */
-static bool tell(struct ring *ring)
+void ring_peek(const struct ring *ring, size_t offset, void *bytes, size_t size)
 {
+    size_t at = (size_t)((ring->position + offset) & (RING_BYTES - 1));
+    size_t first = RING_BYTES - at < size ? RING_BYTES - at : size;
+    memcpy(bytes, ring->shared->bytes + at, first);
+    if (first < size)
+        memcpy((uint8_t *)bytes + first, ring->shared->bytes, size - first);
+}
+
+/* A writer that found the ring full waits for no less than RING_TOLD_BYTES: whatever fills the ring
+ * is more, and the reader publishes its position before it has read it all. */
+void ring_skip(struct ring *ring, size_t size, bool *wake)
+{
+    ring->position += size;
+    *wake = false;
     if (ring->position - ring->told < RING_TOLD_BYTES)
-        return false;
+        return;
     ring->told = ring->position;
     atomic_store_explicit(&ring->shared->read, ring->position, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst);
-    return take_sleeper(&ring->shared->writer_waiting);
+    *wake = take_sleeper(&ring->shared->writer_waiting);
 }
 
 ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake)
 {
-    size_t most = there(ring);
+    size_t most = ring_there(ring, 1);
     *wake = false;
     if (most == SIZE_MAX)
         return -1;
@@ -132,13 +148,8 @@ ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake)
         size = most;
     if (size == 0)
         return 0;
-    size_t at = (size_t)(ring->position & (RING_BYTES - 1));
-    size_t first = RING_BYTES - at < size ? RING_BYTES - at : size;
-    memcpy(bytes, ring->shared->bytes + at, first);
-    if (first < size)
-        memcpy((uint8_t *)bytes + first, ring->shared->bytes, size - first);
-    ring->position += size;
-    *wake = tell(ring);
+    ring_peek(ring, 0, bytes, size);
+    ring_skip(ring, size, wake);
     return (ptrdiff_t)size;
 }
 

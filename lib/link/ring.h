@@ -68,6 +68,14 @@ ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool
 /* Copies up to `size` bytes out; likewise. *wake: the writer sleeps and must be woken. */
 ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake);
 
+/* In the steps of those two, for who writes or reads a message as a whole: whether so many bytes
+ * have room; how many can be read, at least `wanted` if there are as many, SIZE_MAX: the writer's
+ * position makes no sense; copies out some of those; goes behind them, *wake as above. */
+bool ring_fits(struct ring *ring, size_t size);
+size_t ring_there(struct ring *ring, size_t wanted);
+void ring_peek(const struct ring *ring, size_t offset, void *bytes, size_t size);
+void ring_skip(struct ring *ring, size_t size, bool *wake);
+
 /* The writer says that something with this stamp, or later ones, will come, 0: nothing is announced
  * any more; *wake as above. */
 void ring_announce(struct ring *ring, uint64_t stamp, bool *wake);

@@ -117,8 +117,9 @@ struct self {
     int32_t pid;
     uint64_t now_us; /* when the last call began */
     uint64_t joined_us, idle_us, communication_us;
-    struct covey *next; /* in the list of memberships that exit() ends */
-    bool exiting;       /* exit() ends it, or has: see enrol.c */
+    uint64_t short_calls; /* so far: see call.c */
+    struct covey *next;   /* in the list of memberships that exit() ends */
+    bool exiting;         /* exit() ends it, or has: see enrol.c */
 };
 
 /* credit.c */
