@@ -12,9 +12,10 @@
  *
  * Waiting spins for some tens of microseconds, and only where that has lately paid: a processor
  * that went to sleep takes longer to wake up than most messages take, but where more tasks than
- * processors wait, whoever spins is in the way of the one that is waited for. It looks at the rings
- * of links in memory and at the descriptors in turn, and gives way to the daemon and to whoever
- * else needs this processor. Whoever polls also keeps the times of links that have timers.
+ * processors wait, whoever spins is in the way of the one that is waited for. There a wait for a
+ * task of this host gives way again and again before it sleeps, where that has paid. It looks at
+ * the rings of links in memory and at the descriptors in turn, and gives way to the daemon and to
+ * whoever else needs this processor. Whoever polls also keeps the times of links that have timers.
  */
 #include "lib/drive/wait.h"
 #include "lib/drive/direct.h"
@@ -22,6 +23,7 @@
 #include "lib/engine/credit.h"
 #include "lib/engine/order.h"
 #include "lib/engine/peer.h"
+#include "lib/engine/req.h"
 #include "lib/engine/rest.h"
 #include "lib/link/stream.h"
 #include "lib/member/home.h"
@@ -39,10 +41,15 @@
 
 #define EVENTS_MAX 32
 #define SPIN_US 50
-#define MOVED_US 20   /* after bytes of a long message came: the next ones follow soon */
-#define SHORT_US 70   /* a wait that spinning at both ends would shorten to less than SPIN_US */
-#define DOUBT_LIMIT 4 /* from here on only every 16th wait spins */
+#define CROWD_US 50    /* of giving way again and again, where a task of this host is waited for */
+#define CROWD_TURNS 16 /* of that, between two looks at descriptors */
+#define CROWD_PAYS 2   /* one time that it ends the wait is worth as many that it does not */
+#define MOVED_US 20    /* after bytes of a long message came: the next ones follow soon */
+#define SHORT_US 70    /* a wait that spinning at both ends would shorten to less than SPIN_US */
+#define DOUBT_LIMIT 4  /* from here on only one of DOUBT_TURNS waits tries */
+#define DOUBT_TURNS 16
 #define DOUBT_MAX 8
+#define NEIGHBOURS_MAX 4  /* receives that are looked at for a task of this host */
 #define YIELD_US 2        /* when others ran for longer, the processor is theirs */
 #define RING_LOOKS 256    /* at links in memory, between two at descriptors */
 #define RING_TURNS 16     /* so many waits may end by a look at links in memory alone, */
@@ -235,6 +242,41 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
     return came;
 }
 
+/* Whether a task of this host may end the wait: one of those that posted receives name first. */
+static bool awaits_neighbour(const struct covey *vm)
+{
+    const struct covey_req *req = vm->inbox.posted;
+    for (int i = 0; i < NEIGHBOURS_MAX && req != NULL; i++, req = req->next) {
+        uint32_t source = req->receive.source;
+        if (source == (uint32_t)COVEY_ANY_TASK || tid_host(source) == vm->self.host)
+            return vm->links.looked_count > 0;
+    }
+    return false;
+}
+
+/* More tasks than processors wait for each other: a task that gives way passes the processor on in
+ * a microsecond, and one that sleeps, and is woken by a doorbell, in five to ten. Other threads of
+ * this task may have the lock meanwhile. */
+static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context,
+                           uint64_t deadline_us)
+{
+    uint64_t now_us = clock_us(), end_us = now_us + CROWD_US;
+    bool came = false;
+    end_us = end_us < deadline_us ? end_us : deadline_us;
+    for (int turn = 1; !came && vm->home.lost == 0 && now_us < end_us; turn++) {
+        pthread_mutex_unlock(&vm->lock);
+        sched_yield();
+        pthread_mutex_lock(&vm->lock);
+        if (turn % CROWD_TURNS == 0)
+            poller_look(vm);
+        else
+            look_at_rings(vm);
+        came = done(context);
+        now_us = clock_us();
+    }
+    return came;
+}
+
 /* What came to a link in memory needs no system call; the descriptors have their turn all the same.
  */
 static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
@@ -245,31 +287,41 @@ static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
     return done(context);
 }
 
+/* A counter that saturates, as predictors of branches have it. */
+static void learn(int *doubt, int by)
+{
+    int sum = *doubt + by;
+    *doubt = sum < 0 ? 0 : sum > DOUBT_MAX ? DOUBT_MAX : sum;
+}
+
 /* Polls in the role of a waiting task until done, lost or late. */
 static void poll_until(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
 {
-    bool hopeful = vm->wait.doubt < DOUBT_LIMIT || (vm->wait.calls & 15) == 0;
+    bool tries = vm->wait.polls++ % DOUBT_TURNS == 0;
+    bool hopeful = vm->wait.doubt < DOUBT_LIMIT || tries;
+    bool may_crowd = vm->wait.crowd_doubt < DOUBT_LIMIT || tries;
     uint64_t start_us = clock_us(), now_us = start_us;
     assert(vm->wait.poller != POLLER_TASK && vm->wait.threads > 0);
     vm->wait.poller = POLLER_TASK;
     bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
     came = came || (hopeful && spin(vm, done, context, SPIN_US, deadline_us));
+    if (!came && vm->wait.crowded && may_crowd && awaits_neighbour(vm)) {
+        came = give_way_again(vm, done, context, deadline_us);
+        learn(&vm->wait.crowd_doubt, came ? -CROWD_PAYS : 1);
+    }
     bool soon = came;
     while (!came && vm->home.lost == 0 && now_us < deadline_us) {
         bool moved = sleep_and_handle(vm, POLLER_TASK, deadline_us);
         came = done(context) || (moved && spin(vm, done, context, MOVED_US, deadline_us));
         now_us = clock_us();
     }
-    /* A counter that saturates, as predictors of branches have it: one wait of another kind changes
-     * no habit, but a spin that was of use does. */
+    /* One wait of another kind changes no habit, but a spin that was of use does. */
     uint64_t took_us = clock_us() - start_us;
     bool quick = took_us < SHORT_US && (soon || !hopeful);
     if (hopeful && quick)
         vm->wait.doubt = 0;
-    else if (quick && vm->wait.doubt > 0)
-        vm->wait.doubt--;
-    else if (!quick && vm->wait.doubt < DOUBT_MAX)
-        vm->wait.doubt++;
+    else
+        learn(&vm->wait.doubt, quick ? -1 : 1);
     assert(vm->wait.poller == POLLER_TASK);
     vm->wait.poller = POLLER_NONE;
 }
@@ -299,7 +351,7 @@ bool wait_briefly(struct covey *vm, bool (*take)(void *context), void *context, 
     bool taken = false;
     int looks = hopeful ? BRIEF_LOOKS : 1, i = 0;
     *waited = false;
-    if (vm->wait.calls % BRIEF_TURNS == 0)
+    if (++vm->wait.briefs % BRIEF_TURNS == 0)
         return false;
     for (; i < looks && !taken; i++)
         taken = take(context);

@@ -44,11 +44,13 @@ enum poller { POLLER_NONE, POLLER_TASK, POLLER_PROGRESS, POLLERS };
 struct waiting {
     pthread_cond_t changed; /* something completed: waiters that do not poll look again */
     enum poller poller;
-    unsigned threads; /* inside wait_until() */
-    uint64_t calls;   /* of it so far */
-    unsigned looked;  /* things in shared memory that are waited for: part.h, look() */
-    unsigned doubt;   /* whether spinning pays: grows with waits that it would not end */
-    bool crowded;     /* somebody else wanted this processor when the task last spun */
+    unsigned threads;       /* inside wait_until() */
+    uint64_t calls;         /* of it so far */
+    uint64_t polls, briefs; /* waits that looked: in the role of the poller, or briefly before */
+    unsigned looked;        /* things in shared memory that are waited for: part.h, look() */
+    int doubt;              /* whether spinning pays: grows with waits that it would not end */
+    int crowd_doubt;        /* the same of giving way again and again */
+    bool crowded;           /* somebody else wanted this processor when the task last spun */
     pthread_t progress_thread;
     pthread_cond_t progress_wake;
     bool progress_parked, closing;
