@@ -508,8 +508,20 @@ static void without_fences_a_wake_up_is_lost(void)
         .acts = {writes_what_has_no_room, makes_room}, .written = RING_BYTES, .no_fence = true}));
 }
 
+#if defined(__SANITIZE_THREAD__)
+static void contexts_are_strange_to_the_thread_sanitizer(void)
+{
+    covey_test_skip("makecontext() and the thread sanitizer do not go together");
+}
+#endif
+
 int main(void)
 {
+#if defined(__SANITIZE_THREAD__)
+    static const struct test_case skipped = {"all orders",
+                                             contexts_are_strange_to_the_thread_sanitizer};
+    return covey_test_main("ring", &skipped, 1);
+#endif
     static const struct test_case cases[] = {
         {"a reader that sleeps is woken", a_reader_that_sleeps_is_woken},
         {"so is one of two threads that look", so_is_one_of_two_threads_that_look},
