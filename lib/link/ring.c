@@ -34,9 +34,8 @@ void ring_begin_writer(struct ring *ring, struct ring_shared *shared)
 
 void ring_begin_reader(struct ring *ring, struct ring_shared *shared)
 {
-    *ring = (struct ring){.shared = shared, .pays = barrier_all()};
-    atomic_store_explicit(&shared->reader_waiting, ring->pays ? RING_PAYS : 0,
-                          memory_order_relaxed);
+    *ring = (struct ring){.shared = shared, .may_pay = barrier_all()};
+    atomic_store_explicit(&shared->reader_waiting, 0, memory_order_relaxed);
 }
 
 /* Whether the other end sleeps; it is woken once. */
@@ -124,12 +123,22 @@ void ring_peek(const struct ring *ring, size_t offset, void *bytes, size_t size)
         memcpy((uint8_t *)bytes + first, ring->shared->bytes, size - first);
 }
 
+/* From here on the next sleep has a barrier, so the writer needs none. Another thread of the task
+ * may sleep, and its request stands. */
+static void begin_to_pay(struct ring *ring)
+{
+    ring->pays = true;
+    atomic_fetch_or_explicit(&ring->shared->reader_waiting, RING_PAYS, memory_order_relaxed);
+}
+
 /* A writer that found the ring full waits for no less than RING_TOLD_BYTES: whatever fills the ring
  * is more, and the reader publishes its position before it has read it all. */
 void ring_skip(struct ring *ring, size_t size, bool *wake)
 {
     ring->position += size;
     *wake = false;
+    if (++ring->reads >= RING_PAYS_AFTER && ring->may_pay && !ring->pays)
+        begin_to_pay(ring);
     if (ring->position - ring->told < RING_TOLD_BYTES)
         return;
     ring->told = ring->position;
@@ -175,33 +184,30 @@ uint64_t ring_written(const struct ring *ring)
 bool ring_reader_asks(struct ring *ring)
 {
     _Atomic uint32_t *waiting = &ring->shared->reader_waiting;
+    bool paid = ring->pays;
     if (ring->asked && (atomic_load_explicit(waiting, memory_order_relaxed) & RING_ASLEEP) != 0)
         return false;
     ring->asked = true;
-    atomic_store_explicit(waiting, RING_ASLEEP | (ring->pays ? RING_PAYS : 0),
-                          memory_order_relaxed);
-    if (!ring->pays)
+    ring->pays = false;
+    ring->reads = 0;
+    atomic_store_explicit(waiting, RING_ASLEEP, memory_order_relaxed);
+    if (!paid)
         atomic_thread_fence(memory_order_seq_cst);
-    return ring->pays;
+    return paid;
 }
 
-/* A barrier that was had when the ring was made and is refused now is no more counted on. The
- * writer that did so a moment ago has seen it when the reader, who does not sleep this time, comes
- * here again. */
-static void stop_paying(struct ring *ring)
-{
-    ring->pays = ring->asked = false;
-    atomic_store_explicit(&ring->shared->reader_waiting, 0, memory_order_seq_cst);
-}
-
+/* A barrier that was to be had when the ring was made, and is refused now, is no more counted on.
+ * The writer that did so a moment ago has seen it when the reader, who does not sleep this time,
+ * comes here again. */
 bool ring_reader_looks(struct ring *ring, bool barrier)
 {
     bool ended = ring->seen != 0 &&
                  atomic_load_explicit(&ring->shared->announced, memory_order_acquire) == 0;
     if (ended)
         ring->seen = 0;
-    if (ring->pays && !barrier) {
-        stop_paying(ring);
+    if (!barrier) {
+        ring->may_pay = false;
+        ring_reader_awake(ring);
         return true;
     }
     return ended || ring_written(ring) != ring->position;

@@ -25,6 +25,7 @@
 
 #define RING_BYTES (1024 * 1024)    /* stays in cache; a power of two */
 #define RING_TOLD_BYTES (64 * 1024) /* read, until the writer is told */
+#define RING_PAYS_AFTER 128
 
 /* What the flags say; RING_PAYS the reader's alone. */
 enum ring_flags { RING_ASLEEP = 1, RING_PAYS = 2 };
@@ -45,9 +46,11 @@ struct ring {
     uint64_t other;    /* the other end's, when it was last looked at */
     uint64_t told;     /* the reader's, when it was last published */
     uint64_t seen;     /* the reader's: what was announced, when it was last looked at */
-    bool trusts; /* the writer's: it takes part in barriers, and needs none if the reader pays */
-    bool pays;   /* the reader's: it has barriers in the writer's program */
-    bool asked;  /* the reader's: it said that it sleeps, and not that it is awake */
+    bool trusts;    /* the writer's: it takes part in barriers, and needs none if the reader pays */
+    bool may_pay;   /* the reader's: it can have barriers in the writer's program, */
+    bool pays;      /* and has said that it will have one, */
+    uint32_t reads; /* after so many since it slept */
+    bool asked;     /* the reader's: it said that it sleeps, and not that it is awake */
 };
 
 /* Makes memory of zeros an empty ring; all numbers in it have the byte order of this program. */
