@@ -344,21 +344,20 @@ static void wake_poller(struct covey *vm)
         wait_ring(vm);
 }
 
-bool wait_briefly(struct covey *vm, bool (*take)(void *context), void *context, bool once,
+bool wait_briefly(struct covey *vm, int (*take)(void *context), void *context, bool once,
                   bool *waited)
 {
     bool hopeful = vm->wait.doubt < DOUBT_LIMIT && !vm->wait.crowded && !once;
-    bool taken = false;
-    int looks = hopeful ? BRIEF_LOOKS : 1, i = 0;
+    int looks = hopeful ? BRIEF_LOOKS : 1, i = 0, taken = 0;
     *waited = false;
     if (++vm->wait.briefs % BRIEF_TURNS == 0)
         return false;
-    for (; i < looks && !taken; i++)
+    for (; i < looks && taken == 0; i++)
         taken = take(context);
     *waited = i > 1;
-    if (taken && *waited)
+    if (taken > 0 && *waited)
         vm->wait.doubt = 0;
-    return taken;
+    return taken > 0;
 }
 
 static void sleep_until_changed(struct covey *vm, uint64_t deadline_us)

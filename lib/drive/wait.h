@@ -12,9 +12,10 @@ struct covey;
 /* Waits until done(context) is true. 0, COVEY_ETIMEOUT, or the reason why the daemon is gone. */
 int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us);
 /* Looks at links in memory for about a microsecond, once where looking has not paid lately or
- * `once`, by take(), which does all there is to do; true when that is done. *waited: not at the
- * first look. False also now and then when descriptors have their turn: wait_until() is next. */
-bool wait_briefly(struct covey *vm, bool (*take)(void *context), void *context, bool once,
+ * `once`. take() does all there is to do: > 0, it is done; 0, there is nothing yet; < 0, it is not
+ * done this way. True when it is done, else wait_until() is next: so descriptors have their turn,
+ * too. *waited: not at the first look. */
+bool wait_briefly(struct covey *vm, int (*take)(void *context), void *context, bool once,
                   bool *waited);
 /* Looks once at everything that is ready, without waiting, unless another thread of the program
  * polls. */

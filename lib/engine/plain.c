@@ -107,16 +107,13 @@ bool plain_may_take(const struct plain_receive *what)
            match_find(vm, (uint32_t)what->tid, what->tag, what->context) == NULL;
 }
 
-/* The ring that has something to be read, if it is a message of a sender that may be meant. */
-static struct conn *find_waiting(const struct plain_receive *what)
+/* The first ring that has something to be read. */
+static struct conn *find_waiting(const struct covey *vm)
 {
-    for (struct conn *conn = what->vm->links.conns; conn != NULL; conn = conn->next) {
-        if (conn->closed || !conn->ready || !routes[conn->route].ring)
-            continue;
-        if (link_shm_waiting(conn->link, 1) == 0)
-            continue;
-        bool meant = what->tid == COVEY_ANY_TASK || (uint32_t)what->tid == conn->peer->tid;
-        return meant ? conn : NULL;
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if (!conn->closed && conn->ready && routes[conn->route].ring &&
+            link_shm_waiting(conn->link, 1) > 0)
+            return conn;
     }
     return NULL;
 }
@@ -130,32 +127,35 @@ static bool is_between_messages(const struct conn *conn)
            !peer->leaving && peer->broken_at_us == 0 && conn->ordered;
 }
 
-static bool is_wanted(const struct plain_receive *what, const struct brief *brief, size_t count)
+static bool is_wanted(const struct plain_receive *what, uint32_t source, const struct brief *brief)
 {
-    return brief->context == what->context && brief->type == what->type &&
-           (what->tag == COVEY_ANY_TAG || what->tag == brief->tag) && count <= what->capacity &&
-           brief->size <= PLAIN_BYTES_MAX + 8 && brief->representation == representation_native();
+    return (what->tid == COVEY_ANY_TASK || (uint32_t)what->tid == source) &&
+           (what->tag == COVEY_ANY_TAG || what->tag == brief->tag) &&
+           brief->context == what->context && brief->type == what->type &&
+           what->count <= what->capacity && brief->size <= PLAIN_BYTES_MAX + 8 &&
+           brief->representation == representation_native();
 }
 
-bool plain_take(void *context)
+int plain_take(void *context)
 {
     struct plain_receive *what = context;
     struct covey *vm = what->vm;
     uint8_t head[BRIEF_STAMPED_BYTES];
     struct brief brief;
     uint64_t stamp;
-    struct conn *conn = find_waiting(what);
-    if (conn == NULL || !is_between_messages(conn) ||
-        link_shm_waiting(conn->link, sizeof head) < sizeof head)
-        return false;
+    struct conn *conn = find_waiting(vm);
+    if (conn == NULL)
+        return 0;
+    if (!is_between_messages(conn) || link_shm_waiting(conn->link, sizeof head) < sizeof head)
+        return -1;
     struct peer *peer = conn->peer;
     link_shm_peek(conn->link, 0, head, sizeof head);
     if (!brief_is_stamped(head) || brief_look(head, &brief, &stamp, &what->count) != NULL ||
-        !is_wanted(what, &brief, what->count) ||
+        !is_wanted(what, peer->tid, &brief) ||
         link_shm_waiting(conn->link, sizeof head + brief.size) < sizeof head + brief.size ||
         brief_sequence(&brief, peer->in.sequence) != peer->in.sequence ||
         !order_admits_alone(vm, conn, stamp))
-        return false;
+        return -1;
 
     uint64_t size = ITEM_HEADER_BYTES + (uint64_t)brief.size;
     size_t bytes = (size_t)brief.size - brief.padding;
@@ -170,5 +170,5 @@ bool plain_take(void *context)
     vm->inbox.arriving = 0;
     arrival_release(vm, peer);
     credit_update(vm, peer);
-    return true;
+    return 1;
 }

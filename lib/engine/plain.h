@@ -37,7 +37,8 @@ bool plain_send(struct covey *vm, const struct plain_send *what);
 
 /* Whether a message may come to the receive by plain_take(), this time. */
 bool plain_may_take(const struct plain_receive *what);
-/* Takes the one that the receive wants; false: it is not there yet, or has to come the long way. */
-bool plain_take(void *what);
+/* Takes the one that the receive wants: 1; 0: nothing is there yet; -1: what is there, or what it
+ * waits for, has to come the long way. */
+int plain_take(void *what);
 
 #endif

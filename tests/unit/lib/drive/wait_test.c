@@ -16,10 +16,16 @@ struct looks {
     int count, enough; /* with so many it is there; 0: never */
 };
 
-static bool look(void *context)
+static int look(void *context)
 {
     struct looks *looks = context;
     return ++looks->count == looks->enough;
+}
+
+static int another_way(void *context)
+{
+    ((struct looks *)context)->count++;
+    return -1;
 }
 
 static struct one_peer one;
@@ -69,6 +75,16 @@ static void what_comes_by_looking_ends_all_doubt(void)
     one_peer_end(&one);
 }
 
+static void what_is_not_done_so_is_left_at_once(void)
+{
+    struct covey *vm = begin();
+    struct looks looks = {0};
+    bool waited;
+    CU_ASSERT_FALSE(wait_briefly(vm, another_way, &looks, false, &waited));
+    CU_ASSERT(looks.count == 1 && !waited);
+    one_peer_end(&one);
+}
+
 /* However many other calls a program makes between two waits. */
 static void descriptors_have_their_turn(void)
 {
@@ -92,6 +108,7 @@ int main(void)
     static const struct test_case cases[] = {
         {"it looks for long where that pays", it_looks_for_long_where_that_pays},
         {"what comes by looking ends all doubt", what_comes_by_looking_ends_all_doubt},
+        {"what is not done so is left at once", what_is_not_done_so_is_left_at_once},
         {"descriptors have their turn", descriptors_have_their_turn},
     };
     return covey_test_main("wait", cases, sizeof cases / sizeof cases[0]);
