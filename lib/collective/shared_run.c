@@ -130,7 +130,7 @@ static bool look_often(struct shared_job *job, int times)
 /* Looks, and yields for a while; true: it can go on. A wait that ends soon would end sooner by
  * yielding, for to wake a task takes long; where waits have lately been long, yielding is in vain.
  */
-static bool wait_briefly(struct shared_job *job, uint64_t start_us)
+static bool yield_to_members(struct shared_job *job, uint64_t start_us)
 {
     const struct sharing *shared = &job->team->shared;
     bool hopeful = shared->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
@@ -171,7 +171,7 @@ static int wait_for_members(struct shared_job *job, uint64_t *deadline_us)
     uint64_t start_us = clock_us();
     if (*deadline_us == 0)
         *deadline_us = clock_deadline(job->team->timeout_us);
-    int error = wait_briefly(job, start_us) ? COVEY_OK : sleep_until_it_can(job, *deadline_us);
+    int error = yield_to_members(job, start_us) ? COVEY_OK : sleep_until_it_can(job, *deadline_us);
     bool was_long = clock_us() - start_us > LONG_US;
     if (!was_long)
         shared->doubt = 0;

@@ -63,7 +63,7 @@
 #define REST_US 2000      /* until they have come, at most */
 
 /* Whether something is waited for that comes in memory. */
-static bool looks(const struct covey *vm)
+static bool is_memory_watched(const struct covey *vm)
 {
     return vm->links.looked_count > 0 || vm->wait.looked > 0;
 }
@@ -204,7 +204,7 @@ static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context,
 {
     bool came = false;
     int times = vm->wait.crowded ? 1 : RING_LOOKS;
-    for (int i = 0; i < times && looks(vm) && !came; i++) {
+    for (int i = 0; i < times && is_memory_watched(vm) && !came; i++) {
         if (look_at_rings(vm)) {
             *moved = true;
             came = done(context);
@@ -281,7 +281,8 @@ static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context
  */
 static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
 {
-    if (looks(vm) && vm->wait.calls % RING_TURNS != 0 && look_at_rings(vm) && done(context))
+    if (is_memory_watched(vm) && vm->wait.calls % RING_TURNS != 0 && look_at_rings(vm) &&
+        done(context))
         return true;
     poller_look(vm);
     return done(context);
@@ -339,7 +340,7 @@ static void wake_poller(struct covey *vm)
     bool due = vm->wait.check_at_us != 0 && vm->wait.check_at_us < until_us;
     bool steps = vm->links.stepped_count > 0 && conn_step_all(vm) < until_us;
     bool rested = conn_rest_due_us(vm) < until_us;
-    bool came = vm->wait.poller == POLLER_NONE && looks(vm) && arm_all(vm);
+    bool came = vm->wait.poller == POLLER_NONE && is_memory_watched(vm) && arm_all(vm);
     if (due || steps || rested || came)
         wait_ring(vm);
 }
