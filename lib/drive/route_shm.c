@@ -6,6 +6,7 @@
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"
 #include "lib/link/link.h"
+#include "lib/link/peek.h"
 #include "lib/member/routes.h"
 #include "lib/member/vm.h"
 #include "lib/msg/error.h"
@@ -39,6 +40,8 @@ static int open_shm(struct covey *vm, struct peer *peer, struct route_state *sta
     }
     state->pending = conn_create(vm, link, peer, COVEY_ROUTE_SHM);
     int error = COVEY_ENOMEM;
+    if (vm->links.peeking != PEEKING_NEVER)
+        peek_tell(link_shm_other_memory(link));
     if (state->pending != NULL)
         error = route_send_open(vm, peer, COVEY_ROUTE_SHM, (int[]){memory, vm->wait.doorbell}, 2);
     else
@@ -47,14 +50,23 @@ static int open_shm(struct covey *vm, struct peer *peer, struct route_state *sta
     return error;
 }
 
+/* The other end has told where its nonce is. */
+static void meet(struct covey *vm, struct conn *conn)
+{
+    if (vm->links.peeking == PEEKING_NEVER)
+        return;
+    conn->peek = link_shm_other_memory(conn->link);
+    peek_try(conn->peek);
+}
+
 static const char *connect_shm(struct covey *vm, struct peer *peer, struct control_link *l,
                                int *fds, int nfds)
 {
     struct conn *pending = peer->routes[l->route].pending;
-    (void)vm;
     if (nfds != 1 || pending == NULL || !link_shm_connect(pending->link, fds[0]))
         return "a wrong answer";
     fds[0] = -1;
+    meet(vm, pending);
     conn_ready_now(pending);
     return NULL;
 }
@@ -75,6 +87,9 @@ static const char *accept_shm(struct covey *vm, struct peer *peer, struct contro
             link->ops->free(link);
         return "out of memory";
     }
+    if (vm->links.peeking != PEEKING_NEVER)
+        peek_tell(link_shm_other_memory(link));
+    meet(vm, conn);
     route_answer(vm, peer->tid, l, &vm->wait.doorbell, 1);
     conn_ready_now(conn);
     return NULL;

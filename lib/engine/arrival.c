@@ -80,7 +80,7 @@ static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
     assert(size <= a->info.bytes - a->received);
     a->received += size;
     vm->inbox.arrived_bytes += size;
-    vm->inbox.arriving = paced ? 0 : a->info.bytes - a->received;
+    vm->inbox.arriving = paced || a->offered ? 0 : a->info.bytes - a->received;
     if (paced && a->received >= a->bound->pacing.mark)
         a->bound->owner->on_mark(a->bound);
     if (a->listed) {
@@ -206,6 +206,7 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     memcpy(a->preface, preface + FRAME_MESSAGE_BYTES, size);
     inlet->current = a;
     a->cast = inlet->cast;
+    a->offered = inlet->offered.here;
     a->lost = (peer->in.cut && !a->cast) || is_for_nobody(vm, a->context);
     if (!a->lost) {
         LINK_AFTER(peer->in.open_last, peer->in.open, peer->in.open_last, a, later, earlier);
@@ -218,6 +219,37 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     finish_if_whole(vm, inlet);
     credit_update(vm, peer);
     return NULL;
+}
+
+const char *arrival_offer(struct covey *vm, struct peer *peer, struct inlet *inlet,
+                          const uint8_t *payload, size_t size)
+{
+    struct message_header header;
+    const char *refused = message_header_decode(payload, size, &header);
+    if (refused != NULL)
+        return refused;
+    if (inlet->offered.here || size < OFFER_HEAD_BYTES || header.size <= FRAME_ITEM_BYTES)
+        return "an offer out of place";
+    struct cursor c = cursor_reader(payload + OFFER_HEAD_BYTES, size - OFFER_HEAD_BYTES);
+    struct offered offered = {.here = true};
+    if (!control_get_offer(&c, &offered.what, header.size - FRAME_ITEM_BYTES))
+        return "an offer of other bytes than the message has";
+    inlet->offered = offered;
+    refused = arrival_begin(vm, peer, inlet, payload, OFFER_HEAD_BYTES);
+    inlet->offered.here = refused == NULL;
+    return refused;
+}
+
+void arrival_accept(struct inlet *inlet)
+{
+    struct arrival *a = inlet->current;
+    if (!a->offered)
+        return;
+    a->offered = false;
+    if (!a->lost)
+        match_accept(a);
+    if (a->msg != NULL)
+        memcpy(message_bytes(a->msg), a->preface, (size_t)a->received);
 }
 
 static bool is_paced(const struct arrival *a)
@@ -238,11 +270,9 @@ uint64_t arrival_rest_us(const struct inlet *inlet)
     return is_paced(a) ? a->bound->owner->rest_us(a->bound, a->received, a->info.bytes) : 0;
 }
 
-uint8_t *arrival_target(struct inlet *inlet, size_t *size)
+uint8_t *arrival_room(struct inlet *inlet, size_t *size)
 {
     struct arrival *a = inlet->current;
-    if (a == NULL)
-        return NULL;
     uint64_t left = a->info.bytes - a->received;
     if (*size > left)
         *size = (size_t)left;
@@ -256,6 +286,16 @@ uint8_t *arrival_target(struct inlet *inlet, size_t *size)
             *size = (size_t)(data - at);
         return (uint8_t *)a->bound->receive.base + at;
     }
+    return NULL;
+}
+
+uint8_t *arrival_target(struct inlet *inlet, size_t *size)
+{
+    if (inlet->current == NULL)
+        return NULL;
+    uint8_t *room = arrival_room(inlet, size);
+    if (room != NULL)
+        return room;
     if (*size > SCRATCH_BYTES)
         *size = SCRATCH_BYTES;
     return scratch;
@@ -269,11 +309,22 @@ void arrival_received(struct covey *vm, struct peer *peer, struct inlet *inlet, 
     credit_update(vm, peer);
 }
 
+void arrival_read(struct covey *vm, struct inlet *inlet, size_t size)
+{
+    inlet->offered.copied += size;
+    add_bytes(vm, inlet->current, size);
+    finish_if_whole(vm, inlet);
+}
+
 /* A whole frame whose turn it is. Damage of a peer's making ends with this message. */
 static void take_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
                        const struct frame *frame, const uint8_t *payload)
 {
     size_t at = 0;
+    if (frame->kind == FRAME_OFFER) {
+        arrival_offer(vm, peer, inlet, payload, frame->length);
+        return;
+    }
     if ((frame->flags & FRAME_FIRST) != 0) {
         at = arrival_preface_bytes(frame);
         if (arrival_begin(vm, peer, inlet, payload, at) != NULL)
@@ -361,6 +412,7 @@ void arrival_drop(struct covey *vm, struct inlet *inlet)
     }
     inlet->last = NULL;
     inlet->waiting = false;
+    inlet->offered.here = false;
     if (inlet->current != NULL) {
         struct arrival *a = inlet->current;
         inlet->current = NULL;

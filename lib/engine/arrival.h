@@ -5,6 +5,7 @@
 #define COVEY_LIB_ENGINE_ARRIVAL_H
 
 #include "lib/msg/message.h"
+#include "proto/wire/control.h"
 #include "proto/wire/frame.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +42,14 @@ struct held {
     uint8_t payload[];
 };
 
+/* What the sender of an inlet's message offers to be read; see offer.c. */
+struct offered {
+    bool here;  /* there is such a message */
+    bool taken; /* and it is being read */
+    uint64_t copied;
+    struct control_offer what;
+};
+
 /* Where data frames of one peer come in, in order: a link, or the daemon's stream. */
 struct inlet {
     struct arrival *current; /* the message under way on it */
@@ -48,6 +57,7 @@ struct inlet {
     uint64_t sequence;       /* of that message */
     struct held *first, *last;
     bool cast; /* what comes here was cast: a gap before it does not end it */
+    struct offered offered;
 };
 
 struct arrival {
@@ -69,6 +79,7 @@ struct arrival {
     bool complete;                   /* whole, and so are those that its peer sent before */
     bool lost;                       /* nobody gets it: what still comes of it is only read */
     bool cast;
+    bool offered; /* its sender holds it: it has no memory here yet */
 };
 
 /* Where a message comes in that was cast. */
@@ -94,7 +105,16 @@ uint64_t arrival_rest_us(const struct inlet *inlet);
 bool arrival_in_turn(const struct peer *peer, const uint8_t *preface, size_t size);
 /* Memory for the next bytes of the inlet's message; *size is what fits there. */
 uint8_t *arrival_target(struct inlet *inlet, size_t *size);
+/* NULL: nobody wants those *size bytes. */
+uint8_t *arrival_room(struct inlet *inlet, size_t *size);
 void arrival_received(struct covey *vm, struct peer *peer, struct inlet *inlet, size_t size);
+/* A message begins that is offered: all of the frame's payload. */
+const char *arrival_offer(struct covey *vm, struct peer *peer, struct inlet *inlet,
+                          const uint8_t *payload, size_t size);
+/* It comes now, by whatever way: there is memory for it. */
+void arrival_accept(struct inlet *inlet);
+/* So much of it was read; credit does not count that. */
+void arrival_read(struct covey *vm, struct inlet *inlet, size_t size);
 void arrival_hold(struct inlet *inlet, struct held *held);
 void arrival_release(struct covey *vm, struct peer *peer); /* what was held and is in turn now */
 bool arrival_must_hold(struct peer *peer, struct inlet *inlet, const struct frame *frame,

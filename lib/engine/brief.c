@@ -97,6 +97,6 @@ const char *brief_take(struct conn *conn)
     conn->in.frame.destination = conn->vm->self.tid;
     message_header_encode(&header, conn->in.preface);
     item_header_encode(conn->in.preface + FRAME_MESSAGE_BYTES, brief.type, count);
-    conn->in.preface_size = conn->in.preface_used = sizeof conn->in.preface;
+    conn->in.preface_size = conn->in.preface_used = FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES;
     return NULL;
 }

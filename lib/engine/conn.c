@@ -6,6 +6,7 @@
 #include "lib/engine/conn.h"
 #include "lib/engine/brief.h"
 #include "lib/engine/loss.h"
+#include "lib/engine/offer.h"
 #include "lib/engine/order.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
@@ -221,8 +222,10 @@ void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, s
 {
     struct frame frame = {.length = (uint32_t)size,
                           .kind = kind,
+                          .flags = kind == FRAME_OFFER ? FRAME_FIRST : 0,
                           .source = conn->vm->self.tid,
                           .destination = conn->peer->tid};
+    assert(size <= OFFER_BYTES_MAX);
     conn_put_head(conn, &frame);
     memcpy(conn->out.head + FRAME_HEADER_BYTES, payload, size);
     conn->out.head_size += size;
@@ -278,6 +281,7 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
 void conn_abandon(struct conn *conn)
 {
     conn->out.req = NULL;
+    offer_end(conn);
     if (conn->link->ops->keep != NULL)
         conn->link->ops->keep(conn->link);
 }
@@ -331,13 +335,18 @@ static const char *take_head(struct conn *conn)
         return brief_take(conn);
     const char *refused = frame_decode(conn->in.head, frame);
     if (refused == NULL && frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT &&
-        frame->kind != FRAME_SYNC)
+        frame->kind != FRAME_SYNC && !(frame->kind == FRAME_OFFER && routes[conn->route].ring))
         refused = "a frame that does not belong on a direct link";
     if (refused == NULL && (conn->peer == NULL || frame->source != conn->peer->tid))
         refused = "a frame of another task";
     bool first = refused == NULL && frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0;
     conn->in.preface_size = first ? arrival_preface_bytes(frame) : 0;
     conn->in.preface_used = 0;
+    if (refused == NULL && frame->kind == FRAME_OFFER) {
+        conn->in.preface_size = frame->length;
+        if (frame->length < OFFER_HEAD_BYTES || frame->length > OFFER_BYTES_MAX)
+            refused = "an offer of a wrong size";
+    }
     return refused;
 }
 
@@ -356,6 +365,11 @@ static bool read_head(struct conn *conn)
     return true;
 }
 
+static bool is_of_message(const struct frame *frame)
+{
+    return frame->kind == FRAME_DATA || frame->kind == FRAME_OFFER;
+}
+
 /* Head and preface are here: to its message, or held. */
 static bool route_frame(struct conn *conn)
 {
@@ -364,7 +378,7 @@ static bool route_frame(struct conn *conn)
     assert(preface <= frame->length && conn->in.preface_used == preface && conn->in.held == NULL);
     conn->in.routed = true;
     conn->in.body_left = frame->length - preface;
-    if (frame->kind != FRAME_DATA ||
+    if (!is_of_message(frame) ||
         arrival_must_hold(conn->peer, &conn->inlet, frame, conn->in.preface)) {
         conn->in.held = malloc(sizeof *conn->in.held + frame->length);
         if (conn->in.held == NULL) {
@@ -377,14 +391,20 @@ static bool route_frame(struct conn *conn)
         return true;
     }
     const char *refused = NULL;
-    if (preface > 0)
+    if (frame->kind == FRAME_OFFER)
+        refused = arrival_offer(conn->vm, conn->peer, &conn->inlet, conn->in.preface, preface);
+    else if (preface > 0)
         refused = arrival_begin(conn->vm, conn->peer, &conn->inlet, conn->in.preface, preface);
     else if (conn->inlet.current == NULL)
         refused = "data that belong to no message";
+    else
+        refused = offer_resumed(conn);
     if (preface > 0 && routes[conn->route].stream && arrival_is_exchanged(&conn->inlet))
         link_tcp_expect_bulk(conn->link);
     if (refused != NULL)
         conn_protocol_error(conn, refused);
+    else if (preface > 0 && conn->peek != NULL)
+        offer_begun(conn);
     return refused == NULL;
 }
 
@@ -392,11 +412,11 @@ static void held_done(struct conn *conn)
 {
     struct held *held = conn->in.held;
     conn->in.held = NULL;
-    if (held->frame.kind == FRAME_DATA && conn->inlet.waiting) {
+    if (is_of_message(&held->frame) && conn->inlet.waiting) {
         arrival_hold(&conn->inlet, held);
         return;
     }
-    if (held->frame.kind == FRAME_DATA) { /* its turn came while it was being read */
+    if (is_of_message(&held->frame)) { /* its turn came while it was being read */
         arrival_on_frame(conn->vm, conn->peer, &conn->inlet, &held->frame, held->payload);
         free(held);
         return;
@@ -462,6 +482,8 @@ void conn_read(struct covey *vm, struct conn *conn)
             break;
         conn->in.head_used = 0;
         conn->in.taken = false;
+        if (conn->timed.since_ns != 0)
+            offer_arrived(conn);
         arrival_release(vm, conn->peer);
     }
 }
@@ -471,7 +493,8 @@ void conn_read(struct covey *vm, struct conn *conn)
 static uint64_t moved_bytes(const struct conn *conn)
 {
     const struct peer *peer = conn->peer;
-    return peer->in.received_bytes + peer->out.credit_bytes + conn->vm->links.written_bytes;
+    return peer->in.received_bytes + conn->vm->inbox.arrived_bytes + peer->out.credit_bytes +
+           conn->vm->links.written_bytes;
 }
 
 bool conn_poll_all(struct covey *vm)
@@ -488,6 +511,7 @@ bool conn_poll_all(struct covey *vm)
         }
         uint64_t before = moved_bytes(conn);
         conn_read(vm, conn);
+        offer_poll(conn);
         if (!conn->closed && (conn->out.head_sent < conn->out.head_size || conn->peer->out.sending))
             outgo_pump(vm, conn->peer);
         moved = moved || before != moved_bytes(conn) || conn->closed;
@@ -566,6 +590,7 @@ bool conn_arm_all(struct covey *vm)
             ready = link_shm_look(conn->link, barrier) || ready;
         else if (is_armed(conn))
             ready = conn->link->ops->arm(conn->link) || ready;
+        ready = (is_armed(conn) && offer_due(conn)) || ready;
     }
     return ready;
 }
@@ -612,6 +637,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     arrival_drop(vm, &conn->inlet);
     free(conn->in.held);
     conn->in.held = NULL;
+    broken = offer_end(conn) || broken;
     if (peer != NULL && peer->out.carrier == conn) {
         peer->out.carrier = NULL;
         broken = broken || conn->out.req != NULL;

@@ -5,6 +5,7 @@
 #define COVEY_LIB_ENGINE_CONN_H
 
 #include "lib/engine/arrival.h"
+#include "lib/link/faster.h"
 #include "lib/link/link.h"
 #include "lib/member/watch.h"
 #include "lib/msg/message.h"
@@ -15,12 +16,13 @@
 
 struct covey;
 struct covey_req;
+struct peek;
 struct peer;
 struct route_ops;
 
 /* Writing: the frame under way. */
 struct conn_out {
-    uint8_t head[FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES];
+    uint8_t head[FRAME_HEADER_BYTES + OFFER_BYTES_MAX];
     size_t head_size, head_sent;
     size_t body_left;
     struct covey_req *req;
@@ -36,12 +38,30 @@ struct conn_in {
     size_t head_used;
     bool taken; /* the head is here and was looked at */
     struct frame frame;
-    uint8_t preface[FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES];
+    uint8_t preface[OFFER_BYTES_MAX];
     size_t preface_size, preface_used;
     size_t body_left;
     struct held *held; /* the frame is kept or is no data: read whole first */
     size_t held_used;
     bool routed; /* it is known where the frame goes */
+};
+
+/* The send that is offered; see offer.c. */
+struct conn_offer {
+    struct covey_req *req; /* NULL: none */
+    uint64_t since_us, due_us;
+    uint64_t copied;      /* seen so far */
+    unsigned doubt, skip; /* so many messages go by the ring after one was taken back; are left */
+    bool refused;         /* the other end could not read */
+};
+
+/* How long the message takes that comes; see faster.c. */
+struct conn_timed {
+    uint64_t since_ns; /* 0: it is not measured */
+    uint64_t bytes;
+    bool once;
+    uint32_t advice; /* a bit of each class: not once */
+    struct faster faster;
 };
 
 /* With a task of this host: its messages begin in order, see order.c. */
@@ -71,6 +91,9 @@ struct conn {
     uint64_t rest_until_us; /* it is not read until then: see rest.c; 0: it is */
     struct conn *rest_next;
     struct conn_order order;
+    struct peek *peek; /* of a link between tasks that may read each other's memory, or NULL */
+    struct conn_offer offer;
+    struct conn_timed timed;
     struct conn_out out;
     struct conn_in in;
 };
@@ -86,7 +109,7 @@ void conn_left_no_more(struct covey *vm, const struct covey_req *req);
 /* Whether what is put now has to wait behind much else, or would never go. */
 bool conn_lags(const struct conn *conn);
 bool conn_flush(struct conn *conn); /* true: a new frame may be started */
-/* Puts a frame without message; payload has at most FRAME_MESSAGE_BYTES. */
+/* Puts a frame without data; payload has at most OFFER_BYTES_MAX. */
 void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, size_t size);
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size);
 /* Unless the link is full, no more follows what was put for now: it need not wait to fill a packet.

@@ -53,9 +53,9 @@ static bool memory_left(struct covey *vm, uint64_t keeps)
     return vm->memory.left;
 }
 
-static bool open_for_more(struct covey *vm)
+bool credit_has_room(struct covey *vm, uint64_t bytes)
 {
-    uint64_t keeps = vm->inbox.unexpected_bytes + vm->memory.kept_bytes;
+    uint64_t keeps = vm->inbox.unexpected_bytes + vm->memory.kept_bytes + bytes;
     if (keeps < vm->memory.buffer_bytes)
         return true;
     return vm->wait.threads > 0 && keeps < vm->memory.bytes / 2 && memory_left(vm, keeps);
@@ -66,7 +66,7 @@ void credit_update(struct covey *vm, struct peer *peer)
     uint64_t target = peer->in.received_bytes + peer->in.credit_window;
     if (target - peer->in.granted_bytes < peer->in.credit_window / 4 || peer->gone)
         return;
-    if (!open_for_more(vm)) {
+    if (!credit_has_room(vm, 0)) {
         vm->memory.starved += !peer->in.starved;
         peer->in.starved = true;
         return;
@@ -90,7 +90,7 @@ void credit_keep(struct covey *vm, int64_t bytes)
 
 void credit_reopen(struct covey *vm)
 {
-    for (int i = 0; vm->memory.starved > 0 && i < PEER_BUCKETS && open_for_more(vm); i++) {
+    for (int i = 0; vm->memory.starved > 0 && i < PEER_BUCKETS && credit_has_room(vm, 0); i++) {
         for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next) {
             if (!peer->in.starved)
                 continue;

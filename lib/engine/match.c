@@ -236,7 +236,7 @@ static bool bind(struct covey *vm, struct covey_req *req, struct arrival *a)
         req_finish(req, error, req->text);
         return false;
     }
-    if (a->msg == NULL && (a->listed || a->received > 0))
+    if (a->msg == NULL && !a->offered && (a->listed || a->received > 0))
         req->receive.into_array = false; /* its bytes were let go: the receive ends with ENOMEM */
     unexpected_remove(vm, a);
     if (req->receive.into_array)
@@ -251,13 +251,20 @@ static bool bind(struct covey *vm, struct covey_req *req, struct arrival *a)
     return true;
 }
 
+/* Of an offered message none, until it is known where it goes. */
 static bool want_memory(struct arrival *a)
 {
-    if (a->msg == NULL)
+    if (a->msg == NULL && !a->offered)
         a->msg = message_receive(a->info.bytes, a->representation);
     if (a->msg != NULL)
         a->msg->info = a->info;
     return a->msg != NULL;
+}
+
+void match_accept(struct arrival *a)
+{
+    if (a->bound == NULL || !a->bound->receive.into_array)
+        want_memory(a);
 }
 
 void match_arrival(struct covey *vm, struct arrival *a)

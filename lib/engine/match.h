@@ -14,6 +14,8 @@ struct peer;
 
 void match_post(struct covey *vm, struct covey_req *req); /* takes a waiting message, or waits */
 void match_arrival(struct covey *vm, struct arrival *arrival);
+/* A message that had been offered comes now: it gets memory, unless an array is there for it. */
+void match_accept(struct arrival *arrival);
 void match_complete(struct covey *vm, struct arrival *arrival); /* it may be given out */
 bool match_cancel(struct covey *vm, struct covey_req *req);
 void match_free(struct covey *vm, struct arrival *arrival);

@@ -105,8 +105,8 @@ void order_announced(struct covey_req *req)
 
 static bool has_head(const struct frame *frame)
 {
-    return frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0 &&
-           frame->length >= FRAME_MESSAGE_BYTES;
+    return (frame->kind == FRAME_DATA || frame->kind == FRAME_OFFER) &&
+           (frame->flags & FRAME_FIRST) != 0 && frame->length >= FRAME_MESSAGE_BYTES;
 }
 
 void order_forget(struct conn *conn)

@@ -6,6 +6,7 @@
 #include "lib/engine/outgo.h"
 #include "lib/engine/bulk.h"
 #include "lib/engine/conn.h"
+#include "lib/engine/offer.h"
 #include "lib/engine/order.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
@@ -286,9 +287,15 @@ static bool step(struct covey *vm, struct peer *peer)
         return false;
     if (peer->out.sends != req)
         return true; /* refused by its route */
+    if (peer->out.carrier != NULL && peer->out.carrier->offer.req != NULL)
+        return false;
     if (!frame_size(peer, req, &size) || !bulk_in_turn(vm, peer, req, &size) ||
         !bulk_may_send(vm, peer, req))
         return false;
+    if (peer->out.carrier != NULL && offer_put(peer->out.carrier, req)) {
+        peer->out.sent_bytes += OFFER_HEAD_BYTES;
+        return true;
+    }
     if (peer->out.carrier != NULL) {
         bulk_sent(vm, peer, req, size);
         peer->out.sent_bytes += size + (req->send.offset == 0 ? FRAME_MESSAGE_BYTES : 0);

@@ -8,6 +8,7 @@
 #include "lib/engine/bulk.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/match.h"
+#include "lib/engine/offer.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/route.h"
 #include "lib/engine/turn.h"
@@ -249,6 +250,7 @@ void peer_check(struct covey *vm, uint64_t now_us)
             check_one(vm, peer, now_us);
     }
     for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        offer_check(conn, now_us);
         if (conn->ready || conn->closed || conn->deadline_us == 0)
             continue;
         if (now_us >= conn->deadline_us)

@@ -21,6 +21,7 @@
 #include <sys/uio.h>
 
 struct link;
+struct peek;
 
 #define LINK_CLOSED ((ssize_t)-1) /* the other end is gone; nothing more will come or go */
 #define LINK_BROKEN                                                                                \
@@ -92,6 +93,10 @@ bool link_shm_fits(struct link *link, size_t size);
 size_t link_shm_waiting(struct link *link, size_t wanted);
 void link_shm_peek(const struct link *link, size_t offset, void *bytes, size_t size);
 void link_shm_skip(struct link *link, size_t size);
+/* How this end reads the memory of the other end's task: peek.h. */
+struct peek *link_shm_other_memory(struct link *link);
+/* The other end looks again, though no bytes were sent. */
+void link_shm_nudge(struct link *link);
 /* Bytes that ever came, and those that were read of them. */
 uint64_t link_shm_there_bytes(const struct link *link);
 uint64_t link_shm_read_bytes(const struct link *link);

@@ -4,6 +4,7 @@
  * it under the other. Doorbells are eventfds: rung only when the other end said that it sleeps.
  */
 #include "lib/link/link.h"
+#include "lib/link/peek.h"
 #include "lib/link/ring.h"
 #include "lib/link/shared_memory.h"
 
@@ -16,12 +17,14 @@
 struct shm_memory {
     struct ring_shared to_accepter;
     struct ring_shared to_opener;
+    struct peek_shared accepter, opener;
 };
 
 struct link_shm {
     struct link base;
     struct shm_memory *memory;
     struct ring out, in;
+    struct peek peek;
     int peer_doorbell; /* -1: not connected yet */
 };
 
@@ -56,6 +59,20 @@ void link_shm_announce(struct link *link, uint64_t stamp)
     bool wake;
     ring_announce(&shm->out, stamp, &wake);
     if (wake)
+        doorbell_ring(shm->peer_doorbell);
+}
+
+struct peek *link_shm_other_memory(struct link *link)
+{
+    return &shm_of(link)->peek;
+}
+
+void link_shm_nudge(struct link *link)
+{
+    struct link_shm *shm = shm_of(link);
+    bool wake;
+    ring_nudge(&shm->out, &wake);
+    if (wake && shm->peer_doorbell >= 0)
         doorbell_ring(shm->peer_doorbell);
 }
 
@@ -192,6 +209,8 @@ struct link *link_shm_open(int *memory_fd)
     ring_begin(&shm->memory->to_opener);
     ring_begin_writer(&shm->out, &shm->memory->to_accepter);
     ring_begin_reader(&shm->in, &shm->memory->to_opener);
+    shm->peek.own = &shm->memory->opener;
+    shm->peek.other = &shm->memory->accepter;
     *memory_fd = fd;
     return &shm->base;
 }
@@ -225,6 +244,8 @@ struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why)
     }
     ring_begin_writer(&shm->out, &shm->memory->to_opener);
     ring_begin_reader(&shm->in, &shm->memory->to_accepter);
+    shm->peek.own = &shm->memory->accepter;
+    shm->peek.other = &shm->memory->opener;
     shm->peer_doorbell = peer_doorbell;
     return &shm->base;
 }

@@ -168,6 +168,11 @@ void ring_announce(struct ring *ring, uint64_t stamp, bool *wake)
     *wake = stamp == 0 && must_wake_reader(ring);
 }
 
+void ring_nudge(struct ring *ring, bool *wake)
+{
+    *wake = must_wake_reader(ring);
+}
+
 uint64_t ring_announced(struct ring *ring)
 {
     ring->seen = atomic_load_explicit(&ring->shared->announced, memory_order_acquire);

@@ -85,6 +85,9 @@ void ring_announce(struct ring *ring, uint64_t stamp, bool *wake);
 /* What is announced. When it is 0 whatever had been announced before can be read. */
 uint64_t ring_announced(struct ring *ring);
 
+/* Something else that the reader looks at changed; *wake as above. */
+void ring_nudge(struct ring *ring, bool *wake);
+
 /* Bytes that the writer ever wrote, as the reader sees it. */
 uint64_t ring_written(const struct ring *ring);
 

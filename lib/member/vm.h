@@ -93,6 +93,8 @@ struct ordering {
     bool home_mark_awaited; /* sends wait until the daemon has passed it on */
 };
 
+enum peeking { PEEKING_NEVER, PEEKING_WHERE_FASTER, PEEKING_ALWAYS };
+
 /* conn.c, rest.c; route_tcp.c: the listener; direct.c: raw Ethernet */
 struct links {
     const struct route_ops *const *ops; /* by route: see routes.h */
@@ -100,6 +102,7 @@ struct links {
     unsigned looked_count;              /* conns without a descriptor, which must be looked at */
     unsigned stepped_count;             /* conns whose links have something due at times */
     uint64_t written_bytes;             /* that links took */
+    enum peeking peeking; /* whether tasks of this host read each other's memory, see offer.c */
     struct conn *resting;
     struct watch listener_watch;
     uint16_t listener_port;

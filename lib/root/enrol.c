@@ -440,6 +440,19 @@ static int options_route(const struct covey_options *o)
                            "COVEY_ROUTE is '%.40s', and not auto, shm, udp, tcp or ether", name);
 }
 
+/* enum peeking, or an error. */
+static int options_peek(void)
+{
+    const char *text = getenv("COVEY_SINGLE_COPY");
+    if (text == NULL || text[0] == '\0' || strcmp(text, "auto") == 0)
+        return PEEKING_WHERE_FASTER;
+    if (strcmp(text, "yes") == 0)
+        return PEEKING_ALWAYS;
+    if (strcmp(text, "no") == 0)
+        return PEEKING_NEVER;
+    return error_set(COVEY_EINVAL, "COVEY_SINGLE_COPY is '%.40s', and not yes, no or auto", text);
+}
+
 /* Enrols over that socket and takes it over. */
 static int join_by(covey_t **vm, int socket, const struct covey_options *o, int route,
                    uint64_t deadline_us)
@@ -448,6 +461,7 @@ static int join_by(covey_t **vm, int socket, const struct covey_options *o, int 
     if (created == NULL)
         return COVEY_ENOMEM;
     created->self.route = route;
+    created->links.peeking = (enum peeking)options_peek();
     created->memory.buffer_bytes = o->buffer_bytes != 0 ? o->buffer_bytes : BUFFER_BYTES_DEFAULT;
     int error = open_descriptors(created, socket);
     if (error == COVEY_OK) {
@@ -477,11 +491,11 @@ int covey_join(covey_t **vm, const struct covey_options *options)
 {
     static const struct covey_options defaults;
     const struct covey_options *o = options != NULL ? options : &defaults;
-    int route = options_route(o), printing = printer_printing();
+    int route = options_route(o), printing = printer_printing(), peek = options_peek();
     if (vm == NULL || o->output < COVEY_OUTPUT_INHERIT || o->output > COVEY_OUTPUT_DISCARD)
         return error_set(COVEY_EINVAL, "join: NULL or no such output");
-    if (route < 0 || printing < 0)
-        return route < 0 ? route : printing;
+    if (route < 0 || printing < 0 || peek < 0)
+        return route < 0 ? route : printing < 0 ? printing : peek;
     /* A standard descriptor that is closed would be the next socket, and what the program prints go
      * to a daemon. There nothing can be written, so that who tries is told. */
     int fd;

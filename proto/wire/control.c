@@ -278,6 +278,32 @@ void control_get_sync(struct cursor *c, struct control_sync *s)
     s->about = cursor_get_u16(c);
 }
 
+void control_put_offer(struct cursor *c, const struct control_offer *o)
+{
+    cursor_put_u64(c, o->number);
+    for (int i = 0; i < o->count; i++) {
+        cursor_put_u64(c, o->pieces[i].address);
+        cursor_put_u64(c, o->pieces[i].size);
+    }
+}
+
+bool control_get_offer(struct cursor *c, struct control_offer *o, uint64_t bytes)
+{
+    struct control_offer read = {.number = cursor_get_u64(c)};
+    while (cursor_ok(c) && cursor_left(c) > 0 && read.count < OFFER_PIECES_MAX) {
+        struct offer_piece *piece = &read.pieces[read.count++];
+        piece->address = cursor_get_u64(c);
+        piece->size = cursor_get_u64(c);
+        if (!cursor_ok(c) || piece->size == 0 || piece->size > bytes)
+            return false;
+        bytes -= piece->size;
+    }
+    if (!cursor_done(c) || bytes > 0)
+        return false;
+    *o = read;
+    return true;
+}
+
 void control_put_gone(struct cursor *c, const struct control_gone *g)
 {
     cursor_put_u32(c, g->tid);

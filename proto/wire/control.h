@@ -159,6 +159,28 @@ struct control_gone {
 void control_put_gone(struct cursor *c, const struct control_gone *g);
 void control_get_gone(struct cursor *c, struct control_gone *g);
 
+/* ---- OFFER, which only a link in memory carries: message item number=u64 1*4(address=u64
+ * size=u64) A message begins, the first frame of which this is: message and item (the header of its
+ * first item) as in a data frame. The rest lies there in the sender's memory, where the receiver
+ * may read it (lib/link/peek.h); what it has not read by then comes in data frames. ---- */
+#define OFFER_PIECES_MAX 4
+#define OFFER_HEAD_BYTES (FRAME_MESSAGE_BYTES + FRAME_ITEM_BYTES)
+#define OFFER_BYTES_MAX (OFFER_HEAD_BYTES + 8 + 16 * OFFER_PIECES_MAX)
+
+struct offer_piece {
+    uint64_t address, size;
+};
+
+struct control_offer {
+    uint64_t number; /* counts those of the link */
+    int count;
+    struct offer_piece pieces[OFFER_PIECES_MAX];
+};
+/* What follows message and item. Takes all that is left; refuses pieces of nothing, or that are not
+ * so many bytes together. */
+void control_put_offer(struct cursor *c, const struct control_offer *o);
+bool control_get_offer(struct cursor *c, struct control_offer *o, uint64_t bytes);
+
 /* ---- SYNC: context=u32 number=u32 from=u16 about=u16. In the exchange of that number among the
  * tasks that share `context`, rank `from` says: the message from the receiver of this to rank
  * `about` may start, as far as it is concerned. ---- */

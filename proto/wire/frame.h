@@ -103,6 +103,7 @@ enum frame_party {
     X(10, DETOUR, TASK_TO_TASK)                                                                    \
     X(11, FAMILY, TASK_TO_TASK)                                                                    \
     X(12, SEGMENT, TASK_TO_TASK)                                                                   \
+    X(13, OFFER, TASK_TO_TASK)                                                                     \
     X(16, ENROL, TASK_TO_DAEMON)                                                                   \
     X(17, LEAVE, TASK_TO_DAEMON)                                                                   \
     X(18, REPLY, ANY_TO_TASK)                                                                      \

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "lib/covey.h"
+#include "lib/link/peek.h"
 #include "lib/link/ring.h"
 #include "lib/link/stream.h"
 #include "proto/wire/control.h"
@@ -295,24 +296,30 @@ static uint8_t link_answer(struct client *c)
     return 0;
 }
 
+/* What the memory of a link holds: the rings, and what both ends say of their own memory. */
+struct memory {
+    struct ring_shared rings[RINGS];
+    struct peek_shared accepter, opener;
+};
+
 static int memory_make(off_t size, int seals)
 {
     int fd = memfd_create("attack", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    struct ring_shared *rings = calloc(RINGS, sizeof *rings);
-    if (rings == NULL || fd < 0)
+    struct memory *memory = calloc(1, sizeof *memory);
+    if (memory == NULL || fd < 0)
         exit(2);
     for (int i = 0; i < RINGS; i++)
-        ring_begin(&rings[i]);
-    if (write(fd, rings, RINGS * sizeof *rings) < 0 || ftruncate(fd, size) != 0 ||
+        ring_begin(&memory->rings[i]);
+    if (write(fd, memory, sizeof *memory) < 0 || ftruncate(fd, size) != 0 ||
         fcntl(fd, F_ADD_SEALS, seals) != 0)
         exit(2);
-    free(rings);
+    free(memory);
     return fd;
 }
 
 static void links_refused(uint32_t victim)
 {
-    const off_t size = RINGS * sizeof(struct ring_shared);
+    const off_t size = sizeof(struct memory);
     const int all = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
     int pipes[2], bell = eventfd(0, EFD_NONBLOCK), slow = eventfd(0, 0);
     if (pipe(pipes) != 0)
@@ -347,24 +354,55 @@ static uint64_t nonsense(uint64_t *random)
     return which < 6 ? edges[which] : random_next(random) >> random_below(random, 64);
 }
 
+/* The frame of a message that it offers, of any size, somewhere in its memory. */
+static size_t lying_offer(const struct client *c, uint8_t *bytes, uint64_t number, uint64_t *random)
+{
+    uint64_t size = 1 + random_below(random, 100000);
+    struct message_header message = {.sequence = random_below(random, 2),
+                                     .size = size + FRAME_ITEM_BYTES,
+                                     .representation = REPRESENTATION_LITTLE};
+    struct control_offer offer = {.number = number, .count = 1};
+    offer.pieces[0] = (struct offer_piece){
+        random_below(random, 2) == 0 ? (uint64_t)(uintptr_t)&message : random_next(random), size};
+    struct frame frame = frame_of(c, FRAME_OFFER, c->frame.source, OFFER_HEAD_BYTES + 24);
+    frame.flags = FRAME_FIRST;
+    frame_encode(&frame, bytes);
+    message_header_encode(&message, bytes + FRAME_HEADER_BYTES);
+    memset(bytes + FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES, 1, FRAME_ITEM_BYTES);
+    struct cursor cursor = cursor_writer(bytes + FRAME_HEADER_BYTES + OFFER_HEAD_BYTES, 24);
+    control_put_offer(&cursor, &offer);
+    return FRAME_HEADER_BYTES + OFFER_HEAD_BYTES + 24;
+}
+
 /* Writes to the rings what it likes, also valid frames with lies in them, while the victim reads.
  */
-static void scribble(struct client *c, struct ring_shared *rings, int bell, uint64_t *random)
+static void scribble(struct client *c, struct memory *memory, int bell, uint64_t *random)
 {
     const uint64_t one = 1;
-    uint8_t header[FRAME_HEADER_BYTES];
+    struct ring_shared *rings = memory->rings;
+    uint8_t header[FRAME_HEADER_BYTES + OFFER_BYTES_MAX];
+    size_t size = FRAME_HEADER_BYTES;
     struct frame frame =
         frame_of(c, FRAME_DATA, c->frame.source, (size_t)random_below(random, 70000));
     frame.flags = (uint8_t)random_below(random, 4);
     frame_encode(&frame, header);
-    for (size_t i = 0; i < sizeof header; i++)
+    if (random_below(random, 2) == 0)
+        size = lying_offer(c, header, 1, random);
+    atomic_store(&memory->opener.state,
+                 random_below(random, 2) == 0 ? 1 << 3 | PEEK_OFFERED : nonsense(random));
+    for (size_t i = 0; i < size; i++)
         rings[0].bytes[i] = header[i];
+    atomic_store(&rings[0].written, size);
+    if (write(bell, &one, sizeof one) < 0)
+        return;
     for (size_t i = 0; i < SCRIBBLES / 100; i++) {
         rings[0].bytes[random_below(random, RING_BYTES)] = (uint8_t)random_next(random);
         if (i % 16 == 0)
             atomic_store(&rings[0].written, random_below(random, RING_BYTES));
         if (i % 64 == 0)
             atomic_store(&rings[1].read, nonsense(random));
+        if (i % 64 == 32)
+            atomic_store(&memory->opener.state, nonsense(random));
         if (i % 256 == 255)
             atomic_store(&rings[0].written, nonsense(random));
         if (i % 8 == 0 && write(bell, &one, sizeof one) < 0)
@@ -374,20 +412,26 @@ static void scribble(struct client *c, struct ring_shared *rings, int bell, uint
 
 static void links_scribbled(uint32_t victim)
 {
-    const off_t size = RINGS * sizeof(struct ring_shared);
+    const off_t size = sizeof(struct memory);
+    static const uint8_t nonce[PEEK_NONCE_BYTES] = "of the attacker";
     uint64_t random = 1;
     for (int round = 0; round < 40; round++) {
         int memory = memory_make(size, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
         int bell = eventfd(0, EFD_NONBLOCK);
         struct client *c = client_open(true);
-        struct ring_shared *rings =
+        struct memory *shared =
             mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+        if (shared != MAP_FAILED) {
+            shared->opener.pid = (uint64_t)getpid();
+            shared->opener.nonce_at = (uint64_t)(uintptr_t)nonce;
+            memcpy(shared->opener.nonce, nonce, sizeof nonce);
+        }
         open_link(c, victim, memory, bell);
-        if (rings == MAP_FAILED || link_answer(c) != FRAME_LINK_ACCEPT || c->fd < 0)
+        if (shared == MAP_FAILED || link_answer(c) != FRAME_LINK_ACCEPT || c->fd < 0)
             complain("a good link was not accepted");
         else
-            scribble(c, rings, c->fd, &random);
-        munmap(rings, (size_t)size);
+            scribble(c, shared, c->fd, &random);
+        munmap(shared, (size_t)size);
         client_close(c);
         close(memory);
         close(bell);

@@ -9,6 +9,7 @@
 
 #include "lib/engine/bulk.h"
 #include "lib/engine/conn.h"
+#include "lib/engine/offer.h"
 #include "lib/engine/order.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
@@ -53,6 +54,12 @@ static void note(uint8_t kind, bool by_link, const uint8_t *payload, size_t size
     noted[noted_count].kind = kind;
     noted[noted_count].by_link = by_link;
     memcpy(noted[noted_count++].payload, payload, size);
+}
+
+bool offer_put(struct conn *conn, struct covey_req *req)
+{
+    (void)conn, (void)req;
+    return false;
 }
 
 bool conn_flush(struct conn *conn)

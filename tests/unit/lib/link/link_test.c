@@ -11,6 +11,7 @@
  * slow: lost Ethernet frames are sent again in real time; make quick leaves it out.
  */
 #include "lib/link/link.h"
+#include "lib/link/peek.h"
 #include "lib/link/ring.h"
 #include "lib/msg/clock.h"
 #include "proto/window/window.h"
@@ -1265,7 +1266,7 @@ static void a_reset_of_a_ready_link_is_a_close(void)
 
 /* ---- shm: the memory ------------------------------------------------------------------------- */
 
-#define SHM_BYTES ((off_t)(2 * sizeof(struct ring_shared)))
+#define SHM_BYTES ((off_t)(2 * (sizeof(struct ring_shared) + sizeof(struct peek_shared))))
 
 /* NULL, or why an accepter does not take that memory. */
 static const char *memory_refusal(int fd)
@@ -1284,7 +1285,7 @@ static const char *memory_refusal(int fd)
 
 static bool memory_refused(off_t size, int seals)
 {
-    struct ring_shared *rings = calloc(2, sizeof *rings);
+    struct ring_shared *rings = calloc(1, (size_t)SHM_BYTES);
     int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     CU_ASSERT_FATAL(rings != NULL && fd >= 0);
     ring_begin(&rings[0]);

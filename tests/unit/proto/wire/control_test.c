@@ -630,6 +630,42 @@ static void too_many_strings_are_not_written(void)
     CU_ASSERT(cursor_ok(&c));
 }
 
+static bool offer_is_taken(const uint8_t *bytes, size_t size, uint64_t total)
+{
+    struct control_offer offer = {.number = 77};
+    struct cursor c = cursor_reader(bytes, size);
+    bool taken = control_get_offer(&c, &offer, total);
+    CU_ASSERT(taken || offer.number == 77); /* set on success only */
+    return taken;
+}
+
+/* All of them come back, and no prefix and no other total is taken. */
+static void offers_are_as_large_as_they_say(void)
+{
+    struct control_offer offer = {.number = UINT64_MAX, .count = 4}, back;
+    for (int i = 0; i < 4; i++)
+        offer.pieces[i] = (struct offer_piece){UINT64_MAX - (uint64_t)i, (uint64_t)i + 1};
+    uint8_t bytes[OFFER_BYTES_MAX - OFFER_HEAD_BYTES + 16] = {0};
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    control_put_offer(&c, &offer);
+    size_t size = (size_t)(c.at - bytes);
+    CU_ASSERT_EQUAL(size, OFFER_BYTES_MAX - OFFER_HEAD_BYTES);
+    c = cursor_reader(bytes, size);
+    CU_ASSERT_FATAL(control_get_offer(&c, &back, 10));
+    CU_ASSERT(back.number == offer.number && back.count == 4);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT(back.pieces[i].address == offer.pieces[i].address &&
+                  back.pieces[i].size == offer.pieces[i].size);
+    for (size_t less = 0; less < size; less++)
+        CU_ASSERT_FALSE(offer_is_taken(bytes, less, 10));
+    CU_ASSERT_FALSE(offer_is_taken(bytes, size, 9) || offer_is_taken(bytes, size, 11));
+    CU_ASSERT_FALSE(offer_is_taken(bytes, size + 16, 10));
+    offer.pieces[0].size = UINT64_MAX; /* with the others it would be 8 */
+    c = cursor_writer(bytes, sizeof bytes);
+    control_put_offer(&c, &offer);
+    CU_ASSERT_FALSE(offer_is_taken(bytes, size, 8));
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -650,6 +686,7 @@ int main(void)
         {"every prefix of a spawn is refused", every_prefix_of_a_spawn_is_refused},
         {"lists that cannot be there are refused", lists_that_cannot_be_there_are_refused},
         {"too many strings are not written", too_many_strings_are_not_written},
+        {"offers are as large as they say", offers_are_as_large_as_they_say},
     };
     return covey_test_main("control", cases, sizeof cases / sizeof cases[0]);
 }
