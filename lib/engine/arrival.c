@@ -252,6 +252,14 @@ void arrival_accept(struct inlet *inlet)
         memcpy(message_bytes(a->msg), a->preface, (size_t)a->received);
 }
 
+void arrival_resume(struct inlet *inlet)
+{
+    if (!inlet->offered.here)
+        return;
+    inlet->offered.here = false;
+    arrival_accept(inlet);
+}
+
 static bool is_paced(const struct arrival *a)
 {
     return a != NULL && a->bound != NULL && req_is_paced(a->bound);
@@ -329,6 +337,8 @@ static void take_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
         at = arrival_preface_bytes(frame);
         if (arrival_begin(vm, peer, inlet, payload, at) != NULL)
             return;
+    } else {
+        arrival_resume(inlet);
     }
     while (at < frame->length) {
         size_t size = frame->length - at;

@@ -113,6 +113,8 @@ const char *arrival_offer(struct covey *vm, struct peer *peer, struct inlet *inl
                           const uint8_t *payload, size_t size);
 /* It comes now, by whatever way: there is memory for it. */
 void arrival_accept(struct inlet *inlet);
+/* Bytes of it come by frames: it was taken back, if it was offered. */
+void arrival_resume(struct inlet *inlet);
 /* So much of it was read; credit does not count that. */
 void arrival_read(struct covey *vm, struct inlet *inlet, size_t size);
 void arrival_hold(struct inlet *inlet, struct held *held);

@@ -50,7 +50,7 @@ struct conn_in {
 struct conn_offer {
     struct covey_req *req; /* NULL: none */
     uint64_t since_us, due_us;
-    uint64_t copied;      /* seen so far */
+    uint64_t copied, moved_us; /* seen so far; when that changed */
     unsigned doubt, skip; /* so many messages go by the ring after one was taken back; are left */
     bool refused;         /* the other end could not read */
 };

@@ -35,7 +35,8 @@
 #include <time.h>
 
 #define OFFER_BYTES_MIN 16384    /* of a message: what is shorter the ring carries as fast */
-#define SLICE_BYTES (256 * 1024) /* read until others are looked at */
+#define SLICE_BYTES (256 * 1024) /* read until others are looked at, */
+#define SLICE_US 200             /* which takes no longer where the other end runs */
 #define ANSWER_US 200            /* in which an offer is taken, while this task waits, */
 #define ANSWER_COMPUTING_US 5000 /* or computes */
 #define SKIP_MAX 15              /* messages that go by the ring after those taken back */
@@ -99,6 +100,7 @@ bool offer_put(struct conn *conn, struct covey_req *req)
     req->send.offset = ITEM_HEADER_BYTES;
     conn->offer.req = req;
     conn->offer.copied = 0;
+    conn->offer.moved_us = 0;
     conn->offer.since_us = clock_us();
     conn->offer.due_us = 0;
     loss_note(conn, req->send.sequence);
@@ -123,13 +125,16 @@ static void was_read(struct conn *conn)
     outgo_sent(conn->vm, req);
 }
 
-/* Bytes that are read move the link as those do that a link takes. */
+/* The other end reads: that moves the link as bytes do that a link takes, so that nobody goes to
+ * sleep meanwhile; but it may have been stopped. */
 static void see_progress(struct conn *conn, uint64_t copied)
 {
-    if (copied <= conn->offer.copied)
-        return;
-    conn->vm->links.written_bytes += copied - conn->offer.copied;
+    uint64_t now_us = clock_us();
+    if (conn->offer.moved_us == 0 || copied > conn->offer.copied)
+        conn->offer.moved_us = now_us;
     conn->offer.copied = copied;
+    if (now_us - conn->offer.moved_us < SLICE_US)
+        conn->vm->links.written_bytes++;
 }
 
 static void look_at_own(struct conn *conn)
@@ -146,7 +151,7 @@ static void look_at_own(struct conn *conn)
         ask_again_in_time(conn);
         return;
     }
-    see_progress(conn, state == PEEK_TAKEN ? copied + 1 : copied);
+    see_progress(conn, copied);
     if (state == PEEK_DONE) {
         was_read(conn);
     } else if (state == PEEK_REFUSED) {
@@ -277,9 +282,8 @@ static void look_at_other(struct conn *conn)
     if (!offered->taken) {
         offered->taken = conn->peek != NULL && peek_take(conn->peek, offered->what.number);
         if (!offered->taken) {
-            offered->here = false; /* taken back: it comes by the ring */
             conn->timed.since_ns = 0;
-            arrival_accept(&conn->inlet);
+            arrival_resume(&conn->inlet); /* taken back: it comes by the ring */
             return;
         }
         arrival_accept(&conn->inlet);
@@ -289,14 +293,12 @@ static void look_at_other(struct conn *conn)
 
 const char *offer_resumed(struct conn *conn)
 {
-    struct offered *offered = &conn->inlet.offered;
-    if (!offered->here)
-        return NULL;
-    if (offered->taken)
+    const struct offered *offered = &conn->inlet.offered;
+    if (offered->here && offered->taken)
         return "data of a message that is being read";
-    offered->here = false;
-    conn->timed.since_ns = 0;
-    arrival_accept(&conn->inlet);
+    if (offered->here)
+        conn->timed.since_ns = 0;
+    arrival_resume(&conn->inlet);
     return NULL;
 }
 

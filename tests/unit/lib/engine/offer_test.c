@@ -271,6 +271,40 @@ static void an_offer_that_was_seen_is_taken_back(void)
     end(&w);
 }
 
+/* The message before it takes another way and comes later: offer and rest are held. */
+static void what_is_held_is_taken_back(void)
+{
+    struct world w;
+    uint8_t payload[FRAME_MESSAGE_BYTES] = {0};
+    const struct message_header header = {.representation = representation_native()};
+    const struct frame frame = {.length = sizeof payload,
+                                .kind = FRAME_DATA,
+                                .flags = FRAME_FIRST | FRAME_LAST,
+                                .source = HERE_TID,
+                                .destination = THERE_TID};
+    for (int taken_back = 0; taken_back < 2; taken_back++) {
+        begin(&w);
+        w.a.one.peer->out.sequence = 1;
+        struct covey_req send = send_of(&w.a, w.from, LONG_BYTES / 4);
+        struct covey_req receive = receive_of(&w.b, HERE_TID, w.to, LONG_BYTES);
+        start(&w.a, &send);
+        run(&w);
+        CU_ASSERT_PTR_NULL(w.b.one.vm->inbox.unexpected);
+        if (taken_back)
+            too_late(&w.a);
+        run(&w);
+        receive.tag = TAG;
+        match_post(w.b.one.vm, &receive);
+        message_header_encode(&header, payload);
+        arrival_on_data(w.b.one.vm, &frame, payload); /* tag 0 */
+        run(&w);
+        CU_ASSERT(receive.done && receive.receive.count == LONG_BYTES / 4);
+        CU_ASSERT_EQUAL(memcmp(w.to, w.from, LONG_BYTES / 4), 0);
+        CU_ASSERT(send.done);
+        end(&w);
+    }
+}
+
 static void the_next_ones_go_by_the_ring(void)
 {
     struct world w;
@@ -584,6 +618,7 @@ int main(void)
         {"nobody waits for a receiver that is not there",
          nobody_waits_for_a_receiver_that_is_not_there},
         {"an offer that was seen is taken back", an_offer_that_was_seen_is_taken_back},
+        {"what is held is taken back", what_is_held_is_taken_back},
         {"the next ones go by the ring", the_next_ones_go_by_the_ring},
         {"two that send first both finish", two_that_send_first_both_finish},
         {"a task takes no more than it may keep", a_task_takes_no_more_than_it_may_keep},
