@@ -5,17 +5,24 @@
  * end, or take any, threads, and tasks that are killed in the middle.
  *
  *   long                   one of the two tasks of a run (covey run -n 2 --host HOST)
+ *   long denied            the same, where the kernel lets no task read another one's memory
  *   long victim send|recv  is spawned, and killed while it sends, or receives
  *
  * Each case is a function that both run. The first one prints a line a case; whoever finds a
  * mistake prints a line of its own.
  */
 #include <covey.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PATIENCE_US ((int64_t)100000000)
@@ -295,6 +302,29 @@ static void by_threads(void)
     }
 }
 
+/* From now on the kernel refuses all threads of this task to read another one's memory. */
+static int deny(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog filter = {sizeof code / sizeof code[0], code};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0;
+}
+
+static void one_may_not_read_any_more(void)
+{
+    if (rank == 1)
+        EXPECT(deny());
+    receiver_first();
+    sender_first();
+    many_at_once();
+    both_send_first();
+}
+
 /* ---- tasks that are killed ------------------------------------------------------------------- */
 
 static void be_victim(int sends)
@@ -382,12 +412,17 @@ int main(int argc, char **argv)
         {"receives that end", receives_that_end},
         {"while both compute", while_they_compute},
         {"by threads", by_threads},
+        {"one may not read any more", one_may_not_read_any_more},
         {"killed while it sends", killed_while_it_sends},
         {"killed while it receives", killed_while_it_receives},
     };
     program = argv[0];
     out = malloc(WORDS_MAX * sizeof *out);
     in = malloc(WORDS_MAX * sizeof *in);
+    if (argc == 2 && strcmp(argv[1], "denied") == 0 && !deny()) {
+        printf("not ok seccomp: %s\n", strerror(errno));
+        return 2;
+    }
     int error = covey_join(&vm, NULL);
     if (error != COVEY_OK || out == NULL || in == NULL) {
         printf("join: %d: %s\n", error, covey_error_text());

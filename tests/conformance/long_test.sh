@@ -7,18 +7,19 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/local_vm.sh
 program=$BUILD/tests/conformance/long
 
-run() { # what, COVEY_SINGLE_COPY, options of covey run
+run() { # what, COVEY_SINGLE_COPY, argument of the program, options of covey run
     export COVEY_SINGLE_COPY=$2
-    local what=$1
-    shift 2
+    local what=$1 argument=$3
+    shift 3
     covey start --local 1 >/dev/null || bad "$what: a virtual machine starts"
-    count_lines "$what" < <(timeout 100 covey run -n 2 "$@" "$program" 2>&1)
+    count_lines "$what" < <(timeout 100 covey run -n 2 "$@" "$program" ${argument:+"$argument"} 2>&1)
     covey halt >/dev/null
 }
-run "copied once" yes
-run "forbidden" no
-run "the faster way" ""
-run "by tcp" yes --route tcp
+run "copied once" yes ""
+run "forbidden" no ""
+run "forbidden by the kernel" yes denied
+run "the faster way" "" ""
+run "by tcp" yes "" --route tcp
 
 said=$(COVEY_SINGLE_COPY=twice "$program" 2>&1)
 status=$?
