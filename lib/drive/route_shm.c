@@ -3,6 +3,7 @@
  * travel with LINK_OPEN and LINK_ACCEPT.
  */
 #include "lib/engine/conn.h"
+#include "lib/engine/offer.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"
 #include "lib/link/link.h"
@@ -50,15 +51,6 @@ static int open_shm(struct covey *vm, struct peer *peer, struct route_state *sta
     return error;
 }
 
-/* The other end has told where its nonce is. */
-static void meet(struct covey *vm, struct conn *conn)
-{
-    if (vm->links.peeking == PEEKING_NEVER)
-        return;
-    conn->peek = link_shm_other_memory(conn->link);
-    peek_try(conn->peek);
-}
-
 static const char *connect_shm(struct covey *vm, struct peer *peer, struct control_link *l,
                                int *fds, int nfds)
 {
@@ -66,7 +58,8 @@ static const char *connect_shm(struct covey *vm, struct peer *peer, struct contr
     if (nfds != 1 || pending == NULL || !link_shm_connect(pending->link, fds[0]))
         return "a wrong answer";
     fds[0] = -1;
-    meet(vm, pending);
+    if (vm->links.peeking != PEEKING_NEVER)
+        offer_open(pending, link_shm_other_memory(pending->link));
     conn_ready_now(pending);
     return NULL;
 }
@@ -87,9 +80,10 @@ static const char *accept_shm(struct covey *vm, struct peer *peer, struct contro
             link->ops->free(link);
         return "out of memory";
     }
-    if (vm->links.peeking != PEEKING_NEVER)
+    if (vm->links.peeking != PEEKING_NEVER) {
         peek_tell(link_shm_other_memory(link));
-    meet(vm, conn);
+        offer_open(conn, link_shm_other_memory(link));
+    }
     route_answer(vm, peer->tid, l, &vm->wait.doorbell, 1);
     conn_ready_now(conn);
     return NULL;

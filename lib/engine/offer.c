@@ -41,6 +41,14 @@
 #define ANSWER_COMPUTING_US 5000 /* or computes */
 #define SKIP_MAX 15              /* messages that go by the ring after those taken back */
 
+void offer_open(struct conn *conn, struct peek *peek)
+{
+    conn->peek = peek;
+    conn->timed.advice = FASTER_UNKNOWN;
+    peek_advise(peek, conn->timed.advice);
+    peek_try(peek);
+}
+
 /* ---- the sender ------------------------------------------------------------------------------ */
 
 /* What follows the first item's header, if it lies in few pieces. */

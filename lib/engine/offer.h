@@ -11,7 +11,10 @@
 
 struct conn;
 struct covey_req;
+struct peek;
 
+/* The other end of that link has told how its task's memory can be read. */
+void offer_open(struct conn *conn, struct peek *peek);
 /* Offers the send, which begins, with all that is left of it; false: it is not one for that. */
 bool offer_put(struct conn *conn, struct covey_req *req);
 /* The first frame of a message is here: how long it takes is measured. */

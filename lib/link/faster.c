@@ -1,7 +1,7 @@
 /*
  * faster.c - what a receiver learns of the two ways of long messages: the best of a few by each
  * way, for whoever was disturbed says nothing; and after some hundred messages again, for the
- * tasks move to other processors.
+ * tasks move to other processors. The ring comes first: of a few messages nothing is learnt.
  */
 #include "lib/link/faster.h"
 
@@ -27,10 +27,10 @@ bool faster_note(struct faster *f, uint64_t bytes, bool once, uint64_t ns)
         of->best[once] = (uint32_t)cost;
     if (of->samples[once] < TRIES)
         of->samples[once]++;
-    if (of->samples[true] < TRIES)
-        return true;
     if (of->samples[false] < TRIES)
         return false;
+    if (of->samples[true] < TRIES)
+        return true;
     bool better = of->best[true] < of->best[false];
     if (++of->known >= AGAIN)
         *of = (struct faster_of){0};

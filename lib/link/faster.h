@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FASTER_CLASSES 4 /* of sizes */
+#define FASTER_CLASSES 4                            /* of sizes */
+#define FASTER_UNKNOWN ((1u << FASTER_CLASSES) - 1) /* by the ring, all of them */
 
 struct faster_of {
     uint32_t best[2];   /* nanoseconds a KiB: by the ring, once */

@@ -74,7 +74,6 @@ static void task_begin(struct task *t, uint32_t tid, uint32_t peer, struct link 
     t->daemon = ends[1];
     CU_ASSERT_PTR_NOT_NULL_FATAL(route_state_get(t->one.peer, COVEY_ROUTE_SHM));
     t->one.peer->forced_route = COVEY_ROUTE_SHM;
-    t->one.conn->peek = link_shm_other_memory(link);
 }
 
 static void task_end(struct task *t)
@@ -95,10 +94,10 @@ static void begin(struct world *w)
     close(memory);
     peek_tell(link_shm_other_memory(a));
     peek_tell(link_shm_other_memory(b));
-    peek_try(link_shm_other_memory(a));
-    peek_try(link_shm_other_memory(b));
     task_begin(&w->a, HERE_TID, THERE_TID, a);
     task_begin(&w->b, THERE_TID, HERE_TID, b);
+    offer_open(w->a.one.conn, link_shm_other_memory(a));
+    offer_open(w->b.one.conn, link_shm_other_memory(b));
     conn_ready_now(w->a.one.conn);
     conn_ready_now(w->b.one.conn);
     w->from = malloc(LONG_BYTES);
