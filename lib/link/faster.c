@@ -1,20 +1,21 @@
 /*
- * faster.c - what a receiver learns of the two ways of long messages: the best of a few by each
- * way, for whoever was disturbed says nothing; and after some hundred messages again, for the
- * tasks move to other processors. The ring comes first: of a few messages nothing is learnt.
+ * faster.c - what a receiver learns of the two ways of long messages. It measures a few by each way
+ * and compares the best ones, for a time in which other programs ran tells nothing. Some thousand
+ * messages later it measures again, for tasks move to other processors. The ring comes first, so
+ * pairs of tasks with few messages know nothing else.
  */
 #include "lib/link/faster.h"
 
 #define TRIES 4      /* messages by each way */
-#define AGAIN 512    /* messages later */
+#define AGAIN 2048   /* messages later */
 #define FIRST_KIB 64 /* the first class ends below that, each other at four times as much */
 
 int faster_class(uint64_t bytes)
 {
-    int class = 0;
-    for (uint64_t end = FIRST_KIB * 1024; bytes >= end && class < FASTER_CLASSES - 1; end *= 4)
-        class ++;
-    return class;
+    int found = 0;
+    for (uint64_t end = FIRST_KIB * 1024; bytes >= end && found < FASTER_CLASSES - 1; end *= 4)
+        found++;
+    return found;
 }
 
 bool faster_note(struct faster *f, uint64_t bytes, bool once, uint64_t ns)

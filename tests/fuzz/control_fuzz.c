@@ -93,12 +93,34 @@ static void try_spawn(const uint8_t *data, size_t size)
     }
 }
 
+/* The first eight bytes are the size that it must have. */
+static void try_offer(const uint8_t *data, size_t size)
+{
+    struct control_offer offer;
+    uint8_t bytes[OFFER_BYTES_MAX];
+    struct cursor c = cursor_reader(data, size);
+    uint64_t total = cursor_get_u64(&c), sum = 0;
+
+    if (!control_get_offer(&c, &offer, total))
+        return;
+    REQUIRE(offer.count >= 0 && offer.count <= OFFER_PIECES_MAX);
+    for (int i = 0; i < offer.count; i++)
+        sum += offer.pieces[i].size;
+    REQUIRE(sum == total);
+    c = cursor_writer(bytes, sizeof bytes);
+    control_put_offer(&c, &offer);
+    REQUIRE(cursor_ok(&c) && size == 8 + (size_t)(c.at - bytes) &&
+            memcmp(bytes, data + 8, size - 8) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 #define ENTRY(name, type) try_##name,
     static void (*const payloads[])(const uint8_t *, size_t) = {PAYLOADS(ENTRY) try_spawn};
 
-    if (size > 0)
+    if (size > 0 && data[0] == UINT8_MAX)
+        try_offer(data + 1, size - 1);
+    else if (size > 0)
         payloads[data[0] % (sizeof payloads / sizeof payloads[0])](data + 1, size - 1);
     return 0;
 }
