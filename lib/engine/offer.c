@@ -37,6 +37,7 @@
 #define OFFER_BYTES_MIN 16384    /* of a message: what is shorter the ring carries as fast */
 #define SLICE_BYTES (256 * 1024) /* read until others are looked at, */
 #define SLICE_US 200             /* which takes no longer where the other end runs */
+#define TAKEN_US 20              /* in which a receiver that waits begins to read */
 #define ANSWER_US 200            /* in which an offer is taken, while this task waits, */
 #define ANSWER_COMPUTING_US 5000 /* or computes */
 #define SKIP_MAX 15              /* messages that go by the ring after those taken back */
@@ -129,6 +130,7 @@ static void was_read(struct conn *conn)
     struct covey_req *req = conn->offer.req;
     conn->offer.req = NULL;
     conn->offer.doubt = 0;
+    conn->vm->wait.doubt = 0; /* that the wait was long does not mean that spinning is of no use */
     req->send.offset = req->send.msg->size;
     outgo_sent(conn->vm, req);
 }
@@ -328,5 +330,8 @@ bool offer_due(const struct conn *conn)
     if (conn->offer.req == NULL)
         return false;
     enum peek_state state = peek_look(conn->peek, &copied);
-    return state != PEEK_OFFERED && state != PEEK_TAKEN;
+    if (state == PEEK_OFFERED)
+        return clock_us() - conn->offer.since_us < TAKEN_US;
+    return state != PEEK_TAKEN || conn->offer.moved_us == 0 ||
+           clock_us() - conn->offer.moved_us < SLICE_US;
 }
