@@ -261,7 +261,7 @@ static int read_others(struct collective *c, void *arg)
 {
     struct companions *k = arg;
     struct team_segment *s = collective_team(c)->shared.segment;
-    if ((k->own & HAS_SEGMENT) != 0 && getenv("COVEY_NO_READING") == NULL &&
+    if ((k->own & HAS_SEGMENT) != 0 && collective_team(c)->vm->links.peeking != PEEKING_NEVER &&
         segment_can_read_all(s))
         k->own |= READS_OTHERS;
     return COVEY_OK;

@@ -12,7 +12,7 @@ run() { # arguments
 
 # The same where members on one host have memory in common, but cannot read each other's.
 run_unread() { # arguments
-    count_lines "unread: $*" < <(covey run -n 1 --host h0 env COVEY_NO_READING=1 "$BUILD/tests/conformance/collective" "$@" 2>&1 || echo "not ok ended with $?")
+    count_lines "unread: $*" < <(covey run -n 1 --host h0 env COVEY_SINGLE_COPY=no "$BUILD/tests/conformance/collective" "$@" 2>&1 || echo "not ok ended with $?")
 }
 
 covey start --local 3 >/dev/null || bad "a virtual machine of three hosts starts"

@@ -1,8 +1,8 @@
 /*
  * cast_inlet.h - messages that were cast, coming in.
  */
-#ifndef COVEY_LIB_ENGINE_CAST_INLET_H
-#define COVEY_LIB_ENGINE_CAST_INLET_H
+#ifndef COVEY_LIB_CALLS_CAST_INLET_H
+#define COVEY_LIB_CALLS_CAST_INLET_H
 
 #include <stdint.h>
 

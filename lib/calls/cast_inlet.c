@@ -3,7 +3,7 @@
  * different sets of hosts take different ways and may overtake each other. How they go out is
  * lib/calls/cast.c.
  */
-#include "lib/engine/cast_inlet.h"
+#include "lib/calls/cast_inlet.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/peer.h"
 #include "lib/member/home.h"
