@@ -43,6 +43,7 @@
 #define SPIN_US 50
 #define CROWD_US 50    /* of giving way again and again, where a task of this host is waited for */
 #define CROWD_TURNS 16 /* of that, between two looks at descriptors */
+#define ALONE_TURNS 4  /* in which nobody else wanted the processor */
 #define CROWD_PAYS 2   /* one time that it ends the wait is worth as many that it does not */
 #define MOVED_US 20    /* after bytes of a long message came: the next ones follow soon */
 #define SHORT_US 70    /* a wait that spinning at both ends would shorten to less than SPIN_US */
@@ -255,15 +256,18 @@ static bool awaits_neighbour(const struct covey *vm)
 }
 
 /* More tasks than processors wait for each other: a task that gives way passes the processor on in
- * a microsecond, and one that sleeps, and is woken by a doorbell, in five to ten. Other threads of
- * this task may have the lock meanwhile. */
+ * a microsecond, and one that sleeps, and is woken by a doorbell, in five to ten. Where that has
+ * not paid lately, and nobody else wants the processor, it is over soon. Other threads of this task
+ * may have the lock meanwhile. */
 static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context,
                            uint64_t deadline_us)
 {
     uint64_t now_us = clock_us(), end_us = now_us + CROWD_US;
     bool came = false;
+    int alone = vm->wait.crowd_doubt < DOUBT_LIMIT ? INT_MIN : 0;
     end_us = end_us < deadline_us ? end_us : deadline_us;
-    for (int turn = 1; !came && vm->home.lost == 0 && now_us < end_us; turn++) {
+    for (int turn = 1; !came && alone < ALONE_TURNS && vm->home.lost == 0 && now_us < end_us;
+         turn++) {
         pthread_mutex_unlock(&vm->lock);
         sched_yield();
         pthread_mutex_lock(&vm->lock);
@@ -272,7 +276,9 @@ static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context
         else
             look_at_rings(vm);
         came = done(context);
+        uint64_t before_us = now_us;
         now_us = clock_us();
+        alone += now_us - before_us <= YIELD_US;
     }
     return came;
 }
