@@ -23,6 +23,7 @@
 #define YIELD_US 1 /* a yield that takes longer let somebody else run */
 #define SPIN_FAILURES_MAX 4
 #define SPIN_EVERY 16
+#define PUT_OFF_US 100000
 
 struct loop {
     struct ev_loop *ev;
@@ -55,6 +56,7 @@ struct loop_alarm {
     int fd;
     uint64_t at_us;
     uint64_t armed_us; /* when the timer expires: not after at_us */
+    uint64_t set_us;   /* since when it is set so */
     struct loop_fd *watch;
     loop_fn *fn;
     void *context;
@@ -288,6 +290,7 @@ static void alarm_arm(struct loop_alarm *alarm)
 {
     struct itimerspec spec = {0};
     alarm->armed_us = alarm->at_us;
+    alarm->set_us = loop_now_us();
     if (alarm->at_us != UINT64_MAX) { /* 0 would disarm it */
         spec.it_value.tv_sec = (time_t)(alarm->at_us / 1000000u);
         spec.it_value.tv_nsec = (long)(alarm->at_us % 1000000u) * 1000 + 1;
@@ -328,11 +331,15 @@ struct loop_alarm *loop_alarm_add(struct loop *loop, loop_fn *fn, void *context)
 }
 
 /* An alarm that is put off again and again, as one that waits for a loss is, costs no call each
- * time: the timer expires when it was first to, and then is set anew. */
+ * time: the timer expires when it was first to, and then is set anew. One that is put off now and
+ * then, as one that waits for a heartbeat is, costs a call each time, but wakes nobody: thousands
+ * of idle daemons may share a machine. */
 void loop_alarm_set(struct loop_alarm *alarm, uint64_t at_us)
 {
     alarm->at_us = at_us;
-    if (at_us < alarm->armed_us)
+    bool later = alarm->armed_us != UINT64_MAX && at_us > alarm->armed_us &&
+                 at_us - alarm->armed_us >= PUT_OFF_US;
+    if (at_us < alarm->armed_us || (later && loop_now_us() - alarm->set_us >= PUT_OFF_US))
         alarm_arm(alarm);
 }
 

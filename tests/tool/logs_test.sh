@@ -43,7 +43,7 @@ covey logs -f h0 >"$dir/followed" &
 follower=$!
 within 30 grep -q 'is host 1' "$dir/followed" || bad "a log is followed"
 covey add late --launcher local >/dev/null || bad "a host joins"
-expect "what is logged later" within 30 grep -q 'host late .* added' "$dir/followed"
+expect "what is logged later" within 30 grep -q 'host late .*: joining -> up' "$dir/followed"
 kill $follower
 wait $follower 2>/dev/null
 
