@@ -247,6 +247,8 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
 static bool awaits_neighbour(const struct covey *vm)
 {
     const struct covey_req *req = vm->inbox.posted;
+    if (vm->wait.looked > 0)
+        return true; /* in a segment that its team shares */
     for (int i = 0; i < NEIGHBOURS_MAX && req != NULL; i++, req = req->next) {
         uint32_t source = req->receive.source;
         if (source == (uint32_t)COVEY_ANY_TASK || tid_host(source) == vm->self.host)
