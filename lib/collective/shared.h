@@ -57,6 +57,7 @@ struct shared_job {
     uint8_t *memory;         /* of its own, if it needs some */
     struct shared_job *next; /* in the list of those that wait */
     covey_req_t *req;        /* that it ends; NULL: the caller itself waits */
+    bool told;               /* the caller has been woken to go on */
     bool busy;               /* some thread carries out acts */
     int doomed;              /* 0, or the error of a member that will not come */
     char why[160];

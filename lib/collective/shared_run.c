@@ -39,6 +39,7 @@
 
 static void await(struct covey *vm, struct shared_job *job)
 {
+    job->told = false;
     job->next = teams_of(vm)->awaited;
     teams_of(vm)->awaited = job;
     vm->wait.looked++;
@@ -60,11 +61,16 @@ bool shared_look(struct covey *vm)
 {
     bool any = false;
     for (struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
-        if (job->busy || (!is_over(job) && !shared_may_go_on(job)))
+        if (job->busy || job->told || (!is_over(job) && !shared_may_go_on(job)))
             continue;
         any = true;
         if (job->req != NULL)
             part_due(vm, PART_TEAMS);
+        else
+            wait_changed(vm);
+        /* The thread that waits may not be the one that polls: that one must let it have the lock,
+         * and not look on because something came. */
+        job->told = job->req == NULL;
     }
     return any;
 }

@@ -349,6 +349,8 @@ static void wake_poller(struct covey *vm)
     bool steps = vm->links.stepped_count > 0 && conn_step_all(vm) < until_us;
     bool rested = conn_rest_due_us(vm) < until_us;
     bool came = vm->wait.poller == POLLER_NONE && is_memory_watched(vm) && arm_all(vm);
+    /* what another thread waits for now, whoever polls has not asked for */
+    came = (vm->wait.looked > 0 && parts_arm(vm)) || came;
     if (due || steps || rested || came)
         wait_ring(vm);
 }

@@ -7,6 +7,7 @@
  *   threads brief BOARD           a task: sends one message by tcp, and ends at once
  *   threads idle BOARD            a task that takes no part: it is stopped
  *   threads slow BOARD            a task that receives what is cast to it when told to
+ *   threads teams BOARD           a task: calls of two teams with the judge, by a thread each
  *   threads large BOARD           a task: sends small messages when told to, then a large one
  *
  * The library's own thread is made late here: this program's epoll_pwait2() is the one that the
@@ -36,6 +37,7 @@
 #define LOOKS 3      /* of the program, for which the library's thread is held back */
 #define HELD_MS 1000 /* at most: the program may not look any more */
 #define LARGE (8 << 20)
+#define TEAM_CALLS 2000
 #define CASTS 400
 #define CAST_BYTES 8000
 
@@ -171,6 +173,44 @@ static int large(covey_t *vm)
     return error;
 }
 
+/* ---- calls of a team, in threads: each waits for memory that the other task writes ---- */
+
+struct member {
+    covey_team_t *team;
+    unsigned seed;
+    int good;
+};
+
+static void *member_main(void *context)
+{
+    struct member *m = context;
+    for (int64_t i = 0; i < TEAM_CALLS && m->good; i++) {
+        int64_t sum = 0;
+        pause_us(rand_r(&m->seed) % 300);
+        m->good = covey_allreduce(m->team, COVEY_OP_SUM, COVEY_INT64, &i, &sum, 1) == COVEY_OK &&
+                  sum == 2 * i;
+    }
+    return NULL;
+}
+
+static int teams(covey_t *vm, const covey_tid_t tids[2])
+{
+    struct member members[2] = {{.seed = 1 + (unsigned)covey_mytid(vm), .good = 1},
+                                {.seed = 2 + (unsigned)covey_mytid(vm), .good = 1}};
+    pthread_t threads[2];
+    int good = 1;
+    for (int i = 0; i < 2 && good; i++)
+        good = covey_team_create(vm, tids, 2, PATIENCE_US, &members[i].team) == COVEY_OK &&
+               covey_team_set_timeout(members[i].team, PATIENCE_US) == COVEY_OK;
+    for (int i = 0; i < 2 && good; i++)
+        good = pthread_create(&threads[i], NULL, member_main, &members[i]) == 0;
+    for (int i = 0; i < 2 && good; i++)
+        good = pthread_join(threads[i], NULL) == 0 && members[i].good;
+    for (int i = 0; i < 2; i++)
+        covey_team_free(&members[i].team);
+    return good;
+}
+
 static int take_part(covey_t *vm, const char *how)
 {
     int error = COVEY_OK;
@@ -180,6 +220,8 @@ static int take_part(covey_t *vm, const char *how)
         error = slow(vm);
     else if (strcmp(how, "large") == 0)
         error = large(vm);
+    else if (strcmp(how, "teams") == 0)
+        return !teams(vm, (covey_tid_t[]){covey_parent(vm), covey_mytid(vm)});
     else
         pause();
     return error != COVEY_OK;
@@ -459,12 +501,20 @@ static struct board *board_open(const char *path)
 
 /* Where times are still to be kept, as after a link was made, the library's thread wakes up by
  * itself: the handle for the last test is left alone for as long as the others take. */
+static void threads_of_teams(covey_t *vm)
+{
+    covey_tid_t tids[2] = {covey_mytid(vm), 0};
+    check("two threads wait for members of their teams",
+          spawn(vm, "teams", 1, &tids[1]) && teams(vm, tids));
+}
+
 static int judge(covey_t **vm)
 {
     covey_t *quiet = NULL;
     covey_tid_t sender = 0;
     check("a task and its link are there",
           covey_join(&quiet, NULL) == COVEY_OK && sender_begin(quiet, &sender));
+    threads_of_teams(*vm);
     links_end(*vm);
     only_wait(*vm);
     room_is_told(*vm);
