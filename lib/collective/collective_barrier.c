@@ -63,7 +63,7 @@ static void barrier_cast(struct collective *c, const struct circle *on)
 static void host_gather(struct collective *c, const struct host_circles *circles)
 {
     const struct covey_team *team = collective_team(c);
-    if (!shared_is_there(team)) {
+    if (!shared_suits(team, 0)) {
         gather_up(c, &circles->local);
         return;
     }

@@ -69,7 +69,6 @@ int shared_start(struct covey_team *team, const struct shared_job *what, covey_r
 
 /* The members of a team on the caller's host, as a part of a collective between hosts: the first
  * such step of a collective is part 0, the second part 1. */
-bool shared_is_there(const struct covey_team *team);
 bool shared_suits(const struct covey_team *team, size_t bytes); /* one array of so many bytes */
 int shared_place(const struct covey_team *team, int rank);      /* of a member on this host */
 int collective_shared(struct collective *c, const struct shared_job *what, int part);

@@ -307,11 +307,6 @@ int shared_start(struct covey_team *team, const struct shared_job *what, covey_r
     return collective_start(error, c, req);
 }
 
-bool shared_is_there(const struct covey_team *team)
-{
-    return team->shared.segment != NULL;
-}
-
 bool shared_suits(const struct covey_team *team, size_t bytes)
 {
     return team->shared.segment != NULL &&

@@ -17,7 +17,6 @@
 #include "lib/msg/error.h"
 #include "proto/wire/cursor.h"
 
-#include <assert.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
