@@ -252,7 +252,7 @@ static enum bag_verdict item_make(struct bag *bag, const struct bag_record *r)
 
 static enum bag_verdict item_put(struct bag *bag, const struct bag_record *r)
 {
-    if (bag->closed || r->number < bag->next)
+    if (bag->closed || r->number < bag->next || r->number == UINT64_MAX)
         return BAG_NONSENSE;
     if (bag->base == bag->next)
         bag->base = bag->next = r->number; /* nothing is left of those before */
