@@ -419,13 +419,11 @@ static void cancel_answer(struct side *s)
     CHECK(s, send_number(s, TAG_BACK, 6) == 0);
 }
 
-/* ---- crossing: both send 1 GiB before either receives (64 MiB with --gib 0)
- * -----------------------------------------
- */
+/* ---- crossing: both send 1 GiB before either receives (256 MiB with --gib 1, 64 with 0) ---- */
 
 static void crossing(struct side *s)
 {
-    const size_t size = bounded(s, s->gib > 0 ? 1024 * MIB : 64 * MIB);
+    const size_t size = bounded(s, s->gib > 1 ? 1024 * MIB : s->gib > 0 ? 256 * MIB : 64 * MIB);
     uint8_t *bytes = malloc(size);
     size_t got = 0;
     CHECK(s, bytes != NULL);
@@ -441,9 +439,7 @@ static void crossing(struct side *s)
     free(bytes);
 }
 
-/* ---- sleeper: a receiver that sleeps while 10 GiB are offered (256 MiB with --gib 0)
- * ---------------------------------
- */
+/* ---- sleeper: sleeps while 10 GiB are offered to it (256 MiB with --gib 0) ---- */
 
 #define SLEEPER_PIECE (64 * MIB)
 

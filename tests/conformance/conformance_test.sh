@@ -9,8 +9,8 @@ program=$BUILD/tests/conformance/conformance
 
 covey start --local 2 >/dev/null || exit 1
 
-# GiB that are offered to the sleeping receiver: all ten once a route. Sanitizers want many times the
-# memory: smaller sizes there.
+# GiB that are offered to the sleeping receiver: all ten once a route, and there 1 GiB crosses another one;
+# where a route is used again, less. Sanitizers want many times the memory: smaller sizes there.
 run() { # route host gib
     sanitized "$program" && set -- "$1" "$2" 0
     echo "# route $1 to $2"
