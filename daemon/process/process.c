@@ -139,11 +139,25 @@ __attribute__((noreturn)) static void child_fail(volatile struct trouble *troubl
     _exit(127);
 }
 
+/* The kernel shares processors out to sessions (its autogroups), and sched_yield() gives way within
+ * the own one alone: tasks of a host wait for each other by it, and so stay in one session. That of
+ * a daemon in the foreground may have a terminal, which is not theirs. */
+static void child_session(const struct process *p)
+{
+    int terminal = p->stays ? open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC) : -1;
+    if (p->stays && terminal < 0)
+        setpgid(0, 0);
+    else
+        setsid();
+    if (terminal >= 0)
+        close(terminal);
+}
+
 __attribute__((noreturn)) static void child_run(const struct process *p, const char *path,
                                                 pid_t daemon_pid, volatile struct trouble *trouble)
 {
     child_signals();
-    setsid();
+    child_session(p);
     if (p->tethered) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != daemon_pid)

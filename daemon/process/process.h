@@ -28,6 +28,7 @@ struct process {
     const char *cwd;            /* NULL or "": stay */
     const struct rlimit *files; /* limit on descriptors; NULL: ours */
     bool tethered;              /* killed when the daemon dies */
+    bool stays;                 /* in our session, unless that has a terminal */
     int in, out, err;           /* become descriptors 0, 1 and 2; in < 0: /dev/null */
 };
 
@@ -35,9 +36,9 @@ struct process {
  * would give it. */
 int process_find(const char *program, char *path, struct failure *why);
 
-/* Starts it as the leader of a new session; signals are as at login.
- * Returns its pid, or a negative enum covey_error: ENOENT (no such program or directory), EEXEC
- * (it is there but cannot be executed), ERESOURCE; *why names it. */
+/* Starts it as the leader of a process group, and of a session unless it stays in ours; signals are
+ * as at login. Returns its pid, or a negative enum covey_error: ENOENT (no such program or
+ * directory), EEXEC (it is there but cannot be executed), ERESOURCE; *why names it. */
 pid_t process_start(const struct process *process, struct failure *why);
 
 #endif

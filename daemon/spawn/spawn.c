@@ -219,6 +219,7 @@ static int start_process(struct task *task, struct order *order, struct pipes *p
                               .cwd = order->head.cwd,
                               .files = &task->daemon->files.tasks,
                               .tethered = true,
+                              .stays = true,
                               .in = pipes->in[0],
                               .out = pipes->out[1],
                               .err = pipes->err[1]};

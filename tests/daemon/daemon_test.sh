@@ -175,6 +175,26 @@ exit_statuses() {
     [ $? -eq 137 ]
 }
 
+# Fields 5 and 6 of a process's stat: its group and its session.
+sessions_of_tasks() { # whether each leads its group; is in its daemon's session; leads one
+    covey run -n 2 /bin/sh -c 'read -r pid comm state parent group session rest </proc/$$/stat
+        read -r d1 d2 d3 d4 d5 daemon rest </proc/$parent/stat
+        echo $((group == pid)) $((session == daemon)) $((session == pid))' >"$dir/sessions" || return 1
+    sort -u "$dir/sessions"
+}
+
+# By yielding they pass the processor on to those of their own session alone.
+one_session() {
+    start 0 || return 1
+    [ "$(sessions_of_tasks)" = "1 1 0" ] || return 1
+    covey halt && until_so nothing_left || return 1
+    script -qec "'$coveyd' --local --foreground" /dev/null &
+    until_so tasks 0 || return 1
+    [ "$(sessions_of_tasks)" = "1 0 1" ] || return 1
+    covey halt
+    wait $!
+}
+
 killed_task() {
     start 1 || return 1
     covey run -n 4 sleep 1000 &
@@ -408,6 +428,7 @@ story "200 tasks over 4 hosts, whole lines" many_tasks
 story "much output arrives whole" much_output
 story "exec failures are told apart" spawn_errors
 story "exit statuses and signals come back" exit_statuses
+story "tasks share a session, but not a terminal" one_session
 story "kill -9 of a task" killed_task
 story "a task that ignores SIGTERM ends with the VM" stubborn_task
 story "a grandchild holds the output open" grandchild
