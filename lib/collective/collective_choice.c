@@ -291,7 +291,8 @@ static bool fits_segment(const struct covey_team *team, enum operation operation
         return false;
     bool blocks = operation == OPERATION_SCATTER || operation == OPERATION_ALLTOALL;
     uint64_t brought = blocks ? bytes * (uint64_t)team->size : bytes;
-    return brought <= SEGMENT_AREA || team->shared.segment->readable;
+    uint64_t most = operation == OPERATION_SCAN ? SEGMENT_AREA : SEGMENT_LARGE;
+    return brought <= most || team->shared.segment->readable;
 }
 
 /* What can be done in this team: casts need a way, a division by hosts needs hosts of several. And

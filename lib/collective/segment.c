@@ -19,7 +19,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FORMAT 0x53656701u /* struct segment_memory, version 1 */
+#define FORMAT 0x53656702u /* struct segment_memory, version 2 */
 #define LINE 64
 #define SLOTS (2 * SEGMENT_CALLS)
 
@@ -45,7 +45,8 @@ struct person {
 struct segment_memory {
     _Alignas(LINE) uint32_t format, members;
     struct person persons[SEGMENT_MEMBERS_MAX];
-    /* SLOTS times: struct slot, a card of each member, the areas, the result */
+    /* SLOTS times: struct slot, a card of each member, the areas, the result; SEGMENT_LARGES times:
+     * the large areas, the large result */
     _Alignas(LINE) uint8_t slots[];
 };
 
@@ -60,7 +61,8 @@ static size_t slot_bytes(int members)
 
 static size_t segment_bytes(int members)
 {
-    return sizeof(struct segment_memory) + SLOTS * slot_bytes(members);
+    return sizeof(struct segment_memory) + SLOTS * slot_bytes(members) +
+           SEGMENT_LARGES * (size_t)(members + 1) * SEGMENT_LARGE;
 }
 
 uint32_t segment_sequence(uint32_t call, int part)
@@ -96,6 +98,31 @@ uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int membe
 uint8_t *segment_result(const struct team_segment *s, uint32_t sequence)
 {
     return segment_area(s, sequence, s->members);
+}
+
+/* Both parts of a call share one: the second begins when the first has ended. */
+static uint32_t large_number(uint32_t sequence)
+{
+    return (sequence >> 1) % SEGMENT_LARGES;
+}
+
+uint8_t *segment_large_area(const struct team_segment *s, uint32_t sequence, int member)
+{
+    size_t before = large_number(sequence) * (size_t)(s->members + 1) + (size_t)member;
+    assert(member >= 0 && member <= s->members);
+    return s->memory->slots + SLOTS * slot_bytes(s->members) + before * SEGMENT_LARGE;
+}
+
+uint8_t *segment_large_result(const struct team_segment *s, uint32_t sequence)
+{
+    return segment_large_area(s, sequence, s->members);
+}
+
+uint32_t segment_take_large(struct team_segment *s, uint32_t sequence)
+{
+    uint32_t *taken = &s->large_taken[large_number(sequence)], before = *taken;
+    *taken = sequence;
+    return before;
 }
 
 /* ---- making one --------------------------------------------------------------------------------
@@ -315,6 +342,17 @@ bool segment_others_left(const struct team_segment *s, uint32_t sequence)
 {
     return atomic_load_explicit(&slot_of(s, sequence)->left, memory_order_acquire) + 1 ==
            (uint32_t)s->members;
+}
+
+/* Of an operation that the caller takes part in. As long as its slot is not that of another one
+ * some member may not have come to it; the caller's own card tells whether it has. */
+bool segment_has_ended(const struct team_segment *s, uint32_t sequence)
+{
+    uint64_t stage =
+        atomic_load_explicit(&card_of(s, sequence, s->me)->stage, memory_order_relaxed);
+    uint32_t last = (uint32_t)(stage >> 32);
+    bool has_come = last != 0 && (int32_t)((last - sequence) << 1) >= 0;
+    return has_come && arrived(s, sequence) >> 32 != sequence;
 }
 
 /* ---- each other's memory -----------------------------------------------------------------------

@@ -20,7 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SEGMENT_AREA 4096 /* bytes that a member can bring */
+#define SEGMENT_AREA 4096             /* bytes that a member can bring, */
+#define SEGMENT_LARGE ((size_t)65536) /* and more in a large area, */
+#define SEGMENT_LARGES 4              /* of which a member has so many */
 #define SEGMENT_MEMBERS_MAX 128
 #define SEGMENT_CALLS 16 /* that can be under way; each may consist of two operations */
 
@@ -31,8 +33,9 @@ struct team_segment {
     size_t bytes;
     int members, me; /* numbers of members are 0 .. members - 1 */
     int bell;
-    bool readable; /* the members can read each other's memory */
-    int32_t *pids; /* by member */
+    bool readable;                        /* the members can read each other's memory */
+    int32_t *pids;                        /* by member */
+    uint32_t large_taken[SEGMENT_LARGES]; /* the operation that did last; 0: none */
 };
 
 /* How far a member is with an operation. */
@@ -58,6 +61,14 @@ uint32_t segment_sequence(uint32_t call, int part);
 /* Where a member brings SEGMENT_AREA bytes, and where a result of as many may be put. */
 uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int member);
 uint8_t *segment_result(const struct team_segment *s, uint32_t sequence);
+
+/* Large areas are fewer, so that they stay in caches: an operation that wants them takes those of
+ * its number, in the order of all operations, and may use them when the one that it is told has
+ * ended, with the caller and with all others. 0: there was none. */
+uint32_t segment_take_large(struct team_segment *s, uint32_t sequence);
+bool segment_has_ended(const struct team_segment *s, uint32_t sequence);
+uint8_t *segment_large_area(const struct team_segment *s, uint32_t sequence, int member);
+uint8_t *segment_large_result(const struct team_segment *s, uint32_t sequence);
 
 /* What a member says of itself, before it arrives: which call it makes, and addresses in its own
  * memory. */

@@ -4,7 +4,9 @@
  *
  * Results of reductions are formed in the order of ranks, whatever the operation. Small ones by the
  * member that arrives last, so that with more tasks than processors each task runs as few times as
- * possible; of large ones each member forms a part, reading pieces of the others' arrays.
+ * possible; of others each member forms a part, of what all brought to the segment, or by reading
+ * pieces of their arrays. What passes through the segment is copied twice, but by plain copies, and
+ * who only brings something goes on at once.
  */
 #include "lib/collective/shared.h"
 #include "lib/msg/error.h"
@@ -13,10 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CACHED_BYTES ((size_t)8 * 1024) /* of a result that is formed at once */
+#define PAIR_BYTES ((size_t)32 * 1024)  /* of two members, see brings_most() */
 #define PIECE_BYTES ((size_t)32 * 1024) /* that are read at once for a reduction */
-#define ALONE_BYTES                                                                                \
-    ((size_t)64 * 1024) /* up to here the root reduces alone: others go on sooner                  \
-                         */
 
 static size_t width(const struct shared_job *job)
 {
@@ -35,7 +36,12 @@ static bool is_root(const struct shared_job *job)
 
 static uint8_t *area(const struct shared_job *job, int member)
 {
-    return segment_area(job->segment, job->sequence, member);
+    return (job->medium ? segment_large_area : segment_area)(job->segment, job->sequence, member);
+}
+
+static uint8_t *common_result(const struct shared_job *job)
+{
+    return (job->medium ? segment_large_result : segment_result)(job->segment, job->sequence);
 }
 
 /* ---- what every member says of its call --------------------------------------------------------
@@ -76,7 +82,9 @@ static uint64_t address(const void *at)
 
 static int await_slot(struct shared_job *job)
 {
-    return segment_is_free(job->segment, job->sequence) ? ACT_DONE : ACT_WAITS;
+    bool free = segment_is_free(job->segment, job->sequence) &&
+                (job->before == 0 || segment_has_ended(job->segment, job->before));
+    return free ? ACT_DONE : ACT_WAITS;
 }
 
 static int await_all(struct shared_job *job)
@@ -143,7 +151,7 @@ bool shared_may_go_on(struct shared_job *job)
 static void arrive_with(struct shared_job *job, const void *bytes, size_t size)
 {
     const struct segment_card card = {what_is_called(job), address(job->send), address(job->recv)};
-    assert(size <= SEGMENT_AREA || !job->small);
+    assert(size <= (job->medium ? SEGMENT_LARGE : SEGMENT_AREA) || !job->small);
     if (job->small && size > 0)
         memcpy(area(job, job->segment->me), bytes, size);
     segment_put_card(job->segment, job->sequence, &card);
@@ -153,6 +161,13 @@ static void arrive_with(struct shared_job *job, const void *bytes, size_t size)
 static int arrive(struct shared_job *job)
 {
     arrive_with(job, job->send, job->bytes);
+    return ACT_DONE;
+}
+
+/* Nobody else needs what is sent; the caller itself only where the result goes to its place. */
+static int arrive_alone(struct shared_job *job)
+{
+    arrive_with(job, job->send, job->send == job->recv ? job->bytes : 0);
     return ACT_DONE;
 }
 
@@ -275,7 +290,8 @@ static int take_column(struct shared_job *job)
     return take_blocks(job, (size_t)job->segment->me * job->bytes);
 }
 
-/* ---- reductions of small arrays ----------------------------------------------------------------
+/* ---- reductions of what passes through the segment
+ * ----------------------------------------------------------------
  */
 
 static void apply(const struct shared_job *job, const void *left, const void *right, void *result,
@@ -284,38 +300,11 @@ static void apply(const struct shared_job *job, const void *left, const void *ri
     op_apply(job->team->vm, job->op, job->type, &(struct operands){left, right, result, count});
 }
 
-/* Of the areas of the members before `end`, in their order; they have arrived. */
-static int fold_areas(const struct shared_job *job, int end, uint8_t *result)
+/* So many elements, whole grains, at least one. */
+static size_t elements_in(const struct shared_job *job, size_t bytes)
 {
-    int called = ACT_DONE;
-    for (int i = 0; i < end && called == ACT_DONE; i++)
-        called = check_call(job, i);
-    if (called != ACT_DONE)
-        return called;
-    take(result, area(job, 0), job->bytes);
-    for (int i = 1; i < end; i++)
-        apply(job, result, area(job, i), result, job->count);
-    return ACT_DONE;
-}
-
-static int fold_here(struct shared_job *job)
-{
-    return fold_areas(job, members(job), job->recv);
-}
-
-/* Whoever arrived last does so for all. */
-static int fold_if_last(struct shared_job *job)
-{
-    if (segment_last(job->segment, job->sequence) != job->segment->me)
-        return ACT_DONE;
-    int result = fold_areas(job, members(job), segment_result(job->segment, job->sequence));
-    return result == ACT_DONE ? release(job) : result;
-}
-
-static int take_result(struct shared_job *job)
-{
-    take(job->recv, segment_result(job->segment, job->sequence), job->bytes);
-    return ACT_DONE;
+    size_t grain = op_grain(job->team->vm, job->op), elements = bytes / width(job) / grain * grain;
+    return elements == 0 ? grain : elements;
 }
 
 static size_t part_start(const struct shared_job *job, int member)
@@ -325,28 +314,6 @@ static size_t part_start(const struct shared_job *job, int member)
         start += job->counts[i];
     return start;
 }
-
-static int take_result_part(struct shared_job *job)
-{
-    int me = job->segment->me;
-    take(job->recv, segment_result(job->segment, job->sequence) + part_start(job, me) * width(job),
-         job->counts[me] * width(job));
-    return ACT_DONE;
-}
-
-static int fold_prefix(struct shared_job *job)
-{
-    return fold_areas(job, job->segment->me + 1, job->recv);
-}
-
-/* The first has no result. */
-static int fold_before(struct shared_job *job)
-{
-    return job->segment->me == 0 ? ACT_DONE : fold_areas(job, job->segment->me, job->recv);
-}
-
-/* ---- reductions of large arrays ----------------------------------------------------------------
- */
 
 /* Elements of a member's part, whole grains. */
 struct part_of_all {
@@ -363,6 +330,100 @@ static struct part_of_all part_of(const struct shared_job *job, int member)
     size_t end = grains / n * (at + 1) + grains % n * (at + 1) / n;
     return (struct part_of_all){first * grain, (end - first) * grain};
 }
+
+/* What a member brought. The own array is where it was, unless the result goes there. */
+static const uint8_t *brought(const struct shared_job *job, int member)
+{
+    bool own = member == job->segment->me && job->send != job->recv;
+    return own ? job->send : area(job, member);
+}
+
+static void fold_cached(const struct shared_job *job, int end, struct part_of_all part,
+                        uint8_t *result)
+{
+    size_t at = part.first * width(job);
+    if (end == 1)
+        take(result, brought(job, 0) + at, part.count * width(job));
+    else
+        apply(job, brought(job, 0) + at, brought(job, 1) + at, result, part.count);
+    for (int i = 2; i < end; i++)
+        apply(job, result, brought(job, i) + at, result, part.count);
+}
+
+/* A part of what the members before `end` brought, in their order; they have arrived. */
+static int fold_areas(const struct shared_job *job, int end, struct part_of_all part,
+                      uint8_t *result)
+{
+    size_t step = elements_in(job, CACHED_BYTES);
+    int called = ACT_DONE;
+    for (int i = 0; i < end && called == ACT_DONE; i++)
+        called = check_call(job, i);
+    for (size_t at = 0; at < part.count && called == ACT_DONE; at += step) {
+        size_t count = part.count - at < step ? part.count - at : step;
+        fold_cached(job, end, (struct part_of_all){part.first + at, count},
+                    result + at * width(job));
+    }
+    return called;
+}
+
+static int fold_all_of(const struct shared_job *job, int end, uint8_t *result)
+{
+    return fold_areas(job, end, (struct part_of_all){0, job->count}, result);
+}
+
+static int fold_here(struct shared_job *job)
+{
+    return fold_all_of(job, members(job), job->recv);
+}
+
+/* Whoever arrived last does so for all. */
+static int fold_if_last(struct shared_job *job)
+{
+    if (segment_last(job->segment, job->sequence) != job->segment->me)
+        return ACT_DONE;
+    int result = fold_all_of(job, members(job), common_result(job));
+    return result == ACT_DONE ? release(job) : result;
+}
+
+static int take_result(struct shared_job *job)
+{
+    take(job->recv, common_result(job), job->bytes);
+    return ACT_DONE;
+}
+
+static int take_result_part(struct shared_job *job)
+{
+    int me = job->segment->me;
+    take(job->recv, common_result(job) + part_start(job, me) * width(job),
+         job->counts[me] * width(job));
+    return ACT_DONE;
+}
+
+static int fold_prefix(struct shared_job *job)
+{
+    return fold_all_of(job, job->segment->me + 1, job->recv);
+}
+
+/* Of larger arrays each member folds a part, for all or for itself. */
+static int fold_common_part(struct shared_job *job)
+{
+    struct part_of_all part = part_of(job, job->segment->me);
+    return fold_areas(job, members(job), part, common_result(job) + part.first * width(job));
+}
+
+static int fold_own_block(struct shared_job *job)
+{
+    return fold_areas(job, members(job), part_of(job, job->segment->me), job->recv);
+}
+
+/* The first has no result. */
+static int fold_before(struct shared_job *job)
+{
+    return job->segment->me == 0 ? ACT_DONE : fold_all_of(job, job->segment->me, job->recv);
+}
+
+/* ---- reductions of large arrays ----------------------------------------------------------------
+ */
 
 /* Some elements of all arrays, in the order of ranks; scratch is twice as large. Where the own
  * array is where the result goes, its piece is put aside first. */
@@ -390,10 +451,8 @@ static int fold_piece(const struct shared_job *job, size_t first, size_t count, 
 
 static int fold_part(struct shared_job *job, struct part_of_all part, uint8_t *result)
 {
-    size_t grain = op_grain(job->team->vm, job->op);
-    size_t step = PIECE_BYTES / width(job) / grain * grain;
+    size_t step = elements_in(job, PIECE_BYTES);
     int done = check_calls(job);
-    step = step == 0 ? grain : step;
     uint8_t *scratch = malloc(2 * step * width(job));
     if (scratch == NULL)
         return error_code(COVEY_ENOMEM);
@@ -457,12 +516,6 @@ static int read_results(struct shared_job *job)
 static int read_parts_aside(struct shared_job *job)
 {
     return read_parts(job, false);
-}
-
-/* The root alone. */
-static int fold_whole(struct shared_job *job)
-{
-    return fold_part(job, (struct part_of_all){0, job->count}, job->recv);
 }
 
 /* ---- prefixes of large arrays: from one member to the next --------------------------------------
@@ -531,8 +584,7 @@ SCRIPT(bring, await_slot, arrive, leave);
 SCRIPT(bring_large, await_slot, arrive, await_release, leave);
 SCRIPT(collect, await_slot, arrive, await_all, take_all, leave);
 SCRIPT(collect_large, await_slot, arrive, await_all, take_all, release, leave);
-SCRIPT(fold, await_slot, arrive, await_all, fold_here, leave);
-SCRIPT(fold_medium, await_slot, arrive, await_all, fold_whole, release, leave);
+SCRIPT(fold, await_slot, arrive_alone, await_all, fold_here, leave);
 SCRIPT(bring_part, await_slot, arrive_aside, await_all, fold_part_aside, reach_first, await_release,
        leave);
 SCRIPT(fold_large, await_slot, arrive, await_all, fold_own_part, reach_first, await_first,
@@ -540,9 +592,12 @@ SCRIPT(fold_large, await_slot, arrive, await_all, fold_own_part, reach_first, aw
 SCRIPT(fold_all, await_slot, arrive, fold_if_last, await_release, take_result, leave);
 SCRIPT(fold_all_large, await_slot, arrive, await_all, fold_own_part, reach_first, await_first,
        read_results, reach_second, await_second, leave);
+SCRIPT(fold_all_medium, await_slot, arrive, await_all, fold_common_part, reach_first, await_first,
+       take_result, leave);
 SCRIPT(gather_all, await_slot, arrive, await_all, take_all, leave);
 SCRIPT(gather_all_large, await_slot, arrive, await_all, take_all, reach_first, await_first, leave);
 SCRIPT(fold_blocks, await_slot, arrive, fold_if_last, await_release, take_result_part, leave);
+SCRIPT(fold_blocks_medium, await_slot, arrive, await_all, fold_own_block, leave);
 SCRIPT(fold_blocks_large, await_slot, arrive_with_copy, await_all, fold_own_part, reach_first,
        await_first, leave);
 SCRIPT(prefix, await_slot, arrive, ring, await_lower, fold_prefix, leave);
@@ -553,19 +608,31 @@ SCRIPT(transpose, await_slot, arrive_with_blocks, await_all, take_column, leave)
 SCRIPT(transpose_large, await_slot, arrive_with_copy, await_all, take_column, reach_first,
        await_first, leave);
 
-/* [small or large][root or others] */
-static shared_act *const *const scripts[][2][2] = {
-    [SHARED_BARRIER] = {{barrier, barrier}, {barrier, barrier}},
-    [SHARED_BCAST] = {{give, get}, {give_large, get}},
-    [SHARED_REDUCE] = {{fold, bring}, {fold_large, bring_part}},
-    [SHARED_ALLREDUCE] = {{fold_all, fold_all}, {fold_all_large, fold_all_large}},
-    [SHARED_ALLGATHER] = {{gather_all, gather_all}, {gather_all_large, gather_all_large}},
-    [SHARED_GATHER] = {{collect, bring}, {collect_large, bring_large}},
-    [SHARED_SCATTER] = {{give_blocks, get_block}, {give_blocks_large, get_block}},
-    [SHARED_REDUCE_SCATTER] = {{fold_blocks, fold_blocks}, {fold_blocks_large, fold_blocks_large}},
-    [SHARED_SCAN] = {{prefix, prefix}, {prefix_large, prefix_large}},
-    [SHARED_EXSCAN] = {{prefix_before, prefix_before}, {prefix_large, prefix_large}},
-    [SHARED_ALLTOALL] = {{transpose, transpose}, {transpose_large, transpose_large}},
+enum size { SMALL, MEDIUM, LARGE };
+
+/* [root or others] */
+static shared_act *const *const scripts[][3][2] = {
+    [SHARED_BARRIER] = {{barrier, barrier}, {barrier, barrier}, {barrier, barrier}},
+    [SHARED_BCAST] = {{give, get}, {give, get}, {give_large, get}},
+    [SHARED_REDUCE] = {{fold, bring}, {fold, bring}, {fold_large, bring_part}},
+    [SHARED_ALLREDUCE] = {{fold_all, fold_all},
+                          {fold_all_medium, fold_all_medium},
+                          {fold_all_large, fold_all_large}},
+    [SHARED_ALLGATHER] = {{gather_all, gather_all},
+                          {gather_all, gather_all},
+                          {gather_all_large, gather_all_large}},
+    [SHARED_GATHER] = {{collect, bring}, {collect, bring}, {collect_large, bring_large}},
+    [SHARED_SCATTER] = {{give_blocks, get_block},
+                        {give_blocks, get_block},
+                        {give_blocks_large, get_block}},
+    [SHARED_REDUCE_SCATTER] = {{fold_blocks, fold_blocks},
+                               {fold_blocks_medium, fold_blocks_medium},
+                               {fold_blocks_large, fold_blocks_large}},
+    [SHARED_SCAN] = {{prefix, prefix}, {NULL, NULL}, {prefix_large, prefix_large}},
+    [SHARED_EXSCAN] = {{prefix_before, prefix_before}, {NULL, NULL}, {prefix_large, prefix_large}},
+    [SHARED_ALLTOALL] = {{transpose, transpose},
+                         {transpose, transpose},
+                         {transpose_large, transpose_large}},
 };
 
 /* Bytes that one member brings into its area. */
@@ -575,16 +642,30 @@ static uint64_t area_bytes(enum shared_kind kind, uint64_t bytes, int n)
     return blocks ? bytes * (uint64_t)n : bytes;
 }
 
+/* Bytes that a member can bring to the segment. Where two only copy, each its half, one copy from
+ * memory to memory is sooner done for large arrays than two. */
+static size_t brings_most(const struct shared_job *job)
+{
+    bool folds = scripts[job->kind][SMALL][0] == fold || scripts[job->kind][SMALL][0] == fold_all ||
+                 scripts[job->kind][SMALL][0] == fold_blocks;
+    if (scripts[job->kind][MEDIUM][0] == NULL)
+        return SEGMENT_AREA;
+    return members(job) == 2 && !folds && job->segment->readable ? PAIR_BYTES : SEGMENT_LARGE;
+}
+
 void shared_plan(struct shared_job *job, struct covey_team *team, uint32_t call, int part)
 {
     job->team = team;
     job->segment = team->shared.segment;
     job->sequence = segment_sequence(call, part);
     job->bytes = job->kind == SHARED_BARRIER ? 0 : job->count * width(job);
-    job->small = area_bytes(job->kind, job->bytes, members(job)) <= SEGMENT_AREA;
-    job->at = scripts[job->kind][job->small ? 0 : 1][is_root(job) ? 0 : 1];
-    if (job->kind == SHARED_REDUCE && !job->small && job->bytes <= ALONE_BYTES)
-        job->at = is_root(job) ? fold_medium : bring_large;
+    uint64_t brings = area_bytes(job->kind, job->bytes, members(job));
+    job->small = brings <= brings_most(job);
+    job->medium = job->small && brings > SEGMENT_AREA;
+    job->before = job->medium ? segment_take_large(job->segment, job->sequence) : 0;
+    job->at = scripts[job->kind][job->medium  ? MEDIUM
+                                 : job->small ? SMALL
+                                              : LARGE][is_root(job) ? 0 : 1];
     assert(job->small || job->segment->readable);
 }
 
@@ -611,10 +692,12 @@ void shared_end(struct shared_job *job)
 bool shared_waits_in_vain(const struct shared_job *job, int member)
 {
     shared_act *act = *job->at;
+    if (act == await_slot && job->before != 0 && !segment_has_ended(job->segment, job->before))
+        return segment_stage_of(job->segment, job->before, member) != STAGE_LEFT;
     enum segment_stage stage = segment_stage_of(job->segment, job->sequence, member);
     if (act == NULL || stage == STAGE_LEFT || (*act)((struct shared_job *)job) != ACT_WAITS)
         return false;
-    if (act == await_release && scripts[job->kind][0][0] != scripts[job->kind][0][1])
+    if (act == await_release && scripts[job->kind][SMALL][0] != scripts[job->kind][SMALL][1])
         return member == job->root;
     if (act == await_release)
         return stage == STAGE_ABSENT || segment_last(job->segment, job->sequence) == member;

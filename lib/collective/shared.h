@@ -1,8 +1,9 @@
 /*
  * shared.h - collective calls through memory that the members of a team on one host share.
  *
- * Small arrays pass through the segment (segment.h). Of large ones each member tells where it has
- * them, and the others read them there (process_vm_readv): one copy, and no memory of ours. What a
+ * Small arrays pass through the segment (segment.h), those of some 10 KiB through its large areas.
+ * Of larger ones each member tells where it has them, and the others read them there
+ * (process_vm_readv): one copy, and no memory of ours, but a system call for each piece. What a
  * member does for an operation is a script: a list of acts, some of which wait. A script is carried
  * out in two ways: by the call itself, when it waits for its end anyway (shared_call), or as a step
  * of a collective (collective_shared), from the poll loop.
@@ -53,7 +54,9 @@ struct shared_job {
     uint32_t sequence;
     shared_act *const *at;   /* the act that is next, up to a NULL */
     size_t bytes;            /* of count elements */
-    bool small;              /* it passes through the segment */
+    bool small;              /* it passes through the segment, */
+    bool medium;             /* and that in large areas, */
+    uint32_t before;         /* which this operation had before, or 0 */
     uint8_t *memory;         /* of its own, if it needs some */
     struct shared_job *next; /* in the list of those that wait */
     covey_req_t *req;        /* that it ends; NULL: the caller itself waits */

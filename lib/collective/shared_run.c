@@ -77,8 +77,11 @@ bool shared_look(struct covey *vm)
 
 bool shared_arm(struct covey *vm)
 {
-    for (const struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next)
+    for (const struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
         segment_ask_bell(job->segment, job->sequence);
+        if (job->before != 0)
+            segment_ask_bell(job->segment, job->before);
+    }
     return shared_look(vm);
 }
 
@@ -145,7 +148,7 @@ static bool yield_to_members(struct shared_job *job, uint64_t start_us)
     while (hopeful && !can) {
         sched_yield();
         can = look_often(job, looks);
-        hopeful = clock_us() < start_us + (job->small ? YIELD_US : YIELD_LARGE_US);
+        hopeful = clock_us() < start_us + (job->small && !job->medium ? YIELD_US : YIELD_LARGE_US);
     }
     return can;
 }
@@ -310,7 +313,7 @@ int shared_start(struct covey_team *team, const struct shared_job *what, covey_r
 bool shared_suits(const struct covey_team *team, size_t bytes)
 {
     return team->shared.segment != NULL &&
-           (bytes <= SEGMENT_AREA || team->shared.segment->readable);
+           (bytes <= SEGMENT_LARGE || team->shared.segment->readable);
 }
 
 int shared_place(const struct covey_team *team, int rank)

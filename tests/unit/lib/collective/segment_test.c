@@ -150,6 +150,47 @@ static void operations_are_apart(void)
     unmake(2);
 }
 
+/* Those of an operation and those of the next ones lie apart. Who has not come to an earlier
+ * operation that had them, or waits for others there, does not use them for a later one. */
+static void large_areas_are_taken_in_turn(void)
+{
+    uint32_t first = segment_sequence(3, 0), second = segment_sequence(3, 1);
+    uint32_t later = segment_sequence(3 + SEGMENT_LARGES, 0);
+    make(2);
+    for (uint32_t call = 0; call < SEGMENT_LARGES; call++)
+        for (int i = 0; i <= 2; i++)
+            memset(segment_large_area(members[i % 2], segment_sequence(call, 0), i),
+                   (int)call * 3 + i, SEGMENT_LARGE);
+    for (uint32_t call = 0; call < SEGMENT_LARGES; call++)
+        for (int i = 0; i <= 2; i++) {
+            const uint8_t *area =
+                segment_large_area(members[1 - i % 2], segment_sequence(call, 0), i);
+            CU_ASSERT(area[0] == call * 3 + (uint32_t)i && area[SEGMENT_LARGE - 1] == area[0]);
+        }
+    CU_ASSERT_PTR_EQUAL(segment_large_result(members[0], first),
+                        segment_large_area(members[0], first, 2));
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(segment_take_large(members[i], first), 0);
+        CU_ASSERT_EQUAL(segment_take_large(members[i], second), first);
+        CU_ASSERT_EQUAL(segment_take_large(members[i], later), second);
+    }
+    CU_ASSERT_FALSE(segment_has_ended(members[0], first)); /* nobody has come */
+    segment_arrive(members[0], first);
+    segment_leave(members[0], first);
+    CU_ASSERT_FALSE(segment_has_ended(members[0], first));
+    CU_ASSERT_FALSE(segment_has_ended(members[1], first));
+    segment_arrive(members[1], first);
+    CU_ASSERT_FALSE(segment_has_ended(members[1], first));
+    segment_leave(members[1], first);
+    CU_ASSERT_TRUE(segment_has_ended(members[0], first));
+    CU_ASSERT_TRUE(segment_has_ended(members[1], first));
+    segment_arrive(members[0], segment_sequence(3 + SEGMENT_CALLS, 0)); /* has the slot now */
+    CU_ASSERT_TRUE(segment_has_ended(members[0], first));
+    CU_ASSERT_TRUE(segment_has_ended(members[1], first));
+    CU_ASSERT_FALSE(segment_has_ended(members[1], segment_sequence(3 + SEGMENT_CALLS, 0)));
+    unmake(2);
+}
+
 static void the_bell_rings_for_those_that_sleep(void)
 {
     uint32_t sequence = segment_sequence(1, 0);
@@ -262,6 +303,7 @@ int main(void)
         {"what is no segment is refused", what_is_no_segment_is_refused},
         {"a slot is free when all have left", a_slot_is_free_when_all_have_left},
         {"operations are apart", operations_are_apart},
+        {"large areas are taken in turn", large_areas_are_taken_in_turn},
         {"the bell rings for those that sleep", the_bell_rings_for_those_that_sleep},
         {"members read each other's memory", members_read_each_others_memory},
         {"many operations side by side", many_operations_side_by_side},
