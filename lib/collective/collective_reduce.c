@@ -22,6 +22,8 @@
 
 #include <assert.h>
 
+#define SMALL_BYTES 65536 /* up to here leads tell each other their whole arrays */
+
 /* ---- parts and folds ---------------------------------------------------------------------------
  */
 
@@ -321,7 +323,10 @@ static void reduce_hosts(struct collective *c, int root, const struct reduction 
     collective_fence(c);
     between.own = r->acc;
     const struct array result = {r->type, r->acc, r->count};
-    if (circles.leads.rank >= 0 && all)
+    bool small = r->count * covey_type_size(r->type) <= SMALL_BYTES;
+    if (circles.leads.rank >= 0 && all && small)
+        allreduce_recursive_doubling(c, &circles.leads, &between);
+    else if (circles.leads.rank >= 0 && all)
         allreduce_rabenseifner(c, &circles.leads, &between);
     else if (circles.leads.rank >= 0)
         reduce_binomial(c, &circles.leads, circles.root_place, &between);

@@ -398,6 +398,8 @@ static int run_locked(struct covey *vm, struct collective *c)
     char why[160];
     uint64_t deadline_us = clock_deadline(c->team->timeout_us);
     steps_start(vm, c);
+    while (!c->req.done && shared_attend(vm, &c->req))
+        collective_progress(vm);
     int error = call_idle(vm, is_done, c, deadline_us);
     if (error == COVEY_OK)
         return c->error == COVEY_OK ? COVEY_OK : error_set(c->error, "%s", c->text);

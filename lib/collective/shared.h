@@ -62,6 +62,7 @@ struct shared_job {
     covey_req_t *req;        /* that it ends; NULL: the caller itself waits */
     bool told;               /* the caller has been woken to go on */
     bool busy;               /* some thread carries out acts */
+    uint64_t waits_since_us; /* whoever attended to it waited in vain; 0: not yet */
     int doomed;              /* 0, or the error of a member that will not come */
     char why[160];
 };
@@ -81,6 +82,10 @@ int collective_shared(struct collective *c, const struct shared_job *what, int p
 /* Begins the job of a step, and ends req when it is over. */
 void shared_begin(struct shared_job *job, covey_req_t *req);
 void shared_give_up(struct covey *vm, const covey_req_t *req);
+/* The caller waits for the end of the collective: it carries out a step of it, looking and yielding
+ * for a while as a call does. False: no step is under way, or that was in vain already. The lock is
+ * let go meanwhile. */
+bool shared_attend(struct covey *vm, const covey_req_t *collective);
 /* Goes on with those whose acts need not wait any more. The lock may be let go meanwhile. */
 void shared_settle(struct covey *vm);
 bool shared_look(struct covey *vm); /* true: one of them may go on */

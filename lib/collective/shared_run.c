@@ -30,6 +30,7 @@
 #define LOOKS_CROWDED 8 /* where more tasks of the team than processors are */
 #define YIELD_US 50     /* in which others may have it; then the task sleeps */
 #define YIELD_LARGE_US 300 /* while others read or reduce large arrays */
+#define YIELD_HOSTS_US 150 /* while the lead of this host waits for those of others */
 #define LONG_US 500        /* a wait in which yielding was in vain */
 #define DOUBT_LIMIT 4      /* from here on only every 16th wait yields */
 #define DOUBT_MAX 8
@@ -142,13 +143,15 @@ static bool look_often(struct shared_job *job, int times)
 static bool yield_to_members(struct shared_job *job, uint64_t start_us)
 {
     const struct sharing *shared = &job->team->shared;
+    bool large = !job->small || job->medium;
+    uint64_t for_us = large ? YIELD_LARGE_US : job->req != NULL ? YIELD_HOSTS_US : YIELD_US;
     bool hopeful = shared->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
     int looks = shared->crowded ? LOOKS_CROWDED : LOOKS;
     bool can = false;
     while (hopeful && !can) {
         sched_yield();
         can = look_often(job, looks);
-        hopeful = clock_us() < start_us + (job->small && !job->medium ? YIELD_US : YIELD_LARGE_US);
+        hopeful = clock_us() < start_us + for_us;
     }
     return can;
 }
@@ -171,21 +174,36 @@ static int sleep_until_it_can(struct shared_job *job, uint64_t deadline_us)
     return call_end(vm, &call, error);
 }
 
-/* COVEY_OK: it can go on. */
-static int wait_for_members(struct shared_job *job, uint64_t *deadline_us)
+/* Looks and yields; true: it can go on. */
+static bool wait_a_while(struct shared_job *job, uint64_t *start_us)
+{
+    if (look_often(job, job->team->shared.crowded ? LOOKS_CROWDED : LOOKS))
+        return true;
+    *start_us = clock_us();
+    return yield_to_members(job, *start_us);
+}
+
+/* After a wait that began then. */
+static void learn(struct shared_job *job, uint64_t start_us)
 {
     struct sharing *shared = &job->team->shared;
-    if (look_often(job, shared->crowded ? LOOKS_CROWDED : LOOKS))
-        return COVEY_OK;
-    uint64_t start_us = clock_us();
-    if (*deadline_us == 0)
-        *deadline_us = clock_deadline(job->team->timeout_us);
-    int error = yield_to_members(job, start_us) ? COVEY_OK : sleep_until_it_can(job, *deadline_us);
-    bool was_long = clock_us() - start_us > LONG_US;
-    if (!was_long)
+    if (clock_us() - start_us <= LONG_US)
         shared->doubt = 0;
     else if (shared->doubt < DOUBT_MAX)
         shared->doubt++;
+}
+
+/* COVEY_OK: it can go on. */
+static int wait_for_members(struct shared_job *job, uint64_t *deadline_us)
+{
+    uint64_t start_us = 0;
+    bool can = wait_a_while(job, &start_us);
+    if (start_us == 0)
+        return COVEY_OK;
+    if (*deadline_us == 0)
+        *deadline_us = clock_deadline(job->team->timeout_us);
+    int error = can ? COVEY_OK : sleep_until_it_can(job, *deadline_us);
+    learn(job, start_us);
     return error;
 }
 
@@ -230,17 +248,24 @@ static int shared_call(struct covey_team *team, struct shared_job *job)
 /* ---- steps -------------------------------------------------------------------------------------
  */
 
-/* With the lock, which it lets go of. */
-static void carry_on(struct covey *vm, struct shared_job *job)
+/* With the lock, which it lets go of; `attended`: whoever waits for the end of the collective does
+ * so, and as a call does. */
+static void carry_on(struct covey *vm, struct shared_job *job, bool attended)
 {
     char why[160] = "";
+    uint64_t start_us = job->waits_since_us;
     job->busy = true;
     pthread_mutex_unlock(&vm->lock);
     int result = shared_go_on(job);
+    while (result == ACT_WAITS && attended && wait_a_while(job, &start_us))
+        result = shared_go_on(job);
+    if (start_us != 0 && result != ACT_WAITS)
+        learn(job, start_us);
     if (result < 0)
         snprintf(why, sizeof why, "%s", covey_error_text());
     pthread_mutex_lock(&vm->lock);
     job->busy = false;
+    job->waits_since_us = start_us;
     if (result == ACT_WAITS) {
         look_for_ended(job);
         return;
@@ -289,8 +314,19 @@ void shared_settle(struct covey *vm)
         else if (job->team->broken != COVEY_OK)
             step_give_up(vm, job, job->team->broken, job->team->broken_text);
         else
-            carry_on(vm, job);
+            carry_on(vm, job, false);
     }
+}
+
+bool shared_attend(struct covey *vm, const covey_req_t *collective)
+{
+    struct shared_job *job = teams_of(vm)->awaited;
+    while (job != NULL && (job->req == NULL || job->req->of != collective))
+        job = job->next;
+    if (job == NULL || job->busy || job->waits_since_us != 0 || is_over(job))
+        return false;
+    carry_on(vm, job, true);
+    return true;
 }
 
 static void job_end(void *arg)

@@ -267,13 +267,14 @@ static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context
     uint64_t now_us = clock_us(), end_us = now_us + CROWD_US;
     bool came = false;
     int alone = vm->wait.crowd_doubt < DOUBT_LIMIT ? INT_MIN : 0;
+    int turns = awaits_neighbour(vm) ? CROWD_TURNS : 1;
     end_us = end_us < deadline_us ? end_us : deadline_us;
     for (int turn = 1; !came && alone < ALONE_TURNS && vm->home.lost == 0 && now_us < end_us;
          turn++) {
         pthread_mutex_unlock(&vm->lock);
         sched_yield();
         pthread_mutex_lock(&vm->lock);
-        if (turn % CROWD_TURNS == 0)
+        if (turn % turns == 0)
             poller_look(vm);
         else
             look_at_rings(vm);
@@ -314,7 +315,7 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
     vm->wait.poller = POLLER_TASK;
     bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
     came = came || (hopeful && spin(vm, done, context, SPIN_US, deadline_us));
-    if (!came && vm->wait.crowded && may_crowd && awaits_neighbour(vm)) {
+    if (!came && vm->wait.crowded && may_crowd) {
         came = give_way_again(vm, done, context, deadline_us);
         learn(&vm->wait.crowd_doubt, came ? -CROWD_PAYS : 1);
     }
