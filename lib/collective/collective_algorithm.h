@@ -27,9 +27,25 @@ void bcast_cast(struct collective *c, const struct circle *on, int root, const s
 /* From the lead of the caller's host to the others there: the second step of a collective between
  * hosts. */
 void host_bcast(struct collective *c, const struct host_circles *circles, const struct array *a);
+/* Arrays as large as `own` of the members of the host to or from its lead, of which `all` is: there
+ * they stand by place. In circles whose root is rank 0; the first and the second step of a
+ * collective between hosts. */
+void host_collect(struct collective *c, const struct host_circles *circles, const struct array *own,
+                  void *all);
+void host_deal(struct collective *c, const struct host_circles *circles, const struct array *own,
+               const void *all);
+/* All members by host, in the order of leads, and within each in the order of ranks. first[i] is
+ * where those of lead i begin; first[hosts] is the number of members. */
+struct host_order {
+    int *ranks, *first;
+};
+/* False: no memory. */
+bool host_order(struct collective *c, const struct host_circles *circles, struct host_order *order);
+
 /* Blocks are by rank in the team. */
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v);
-/* Of all members, by the algorithm of the table; `send` is the own block. */
+/* Of all members, by the algorithm of the table, but as a part of another call: by messages alone.
+ * `send` is the own block. */
 void allgather_build(struct collective *c, const void *send, const struct vector *v);
 
 /* A reduction: each brings `own`; acc is where the result comes about, temp as large. */

@@ -4,6 +4,7 @@
  *   bruck   log2(n) rounds, each of twice as many blocks, and a copy of all: small ones, equal ones
  *   ring    n-1 rounds of one block between neighbours, by host: large ones
  *   linear  everybody to everybody at once
+ *   hosts   to one member of each host, between these, and to the others of their hosts; equal ones
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
@@ -13,6 +14,9 @@
 #include "lib/msg/error.h"
 
 #include <assert.h>
+#include <string.h>
+
+#define BRUCK_BYTES 8192 /* of a block: up to here rounds cost more than copies */
 
 /* In each of n-1 rounds everybody passes on what came in the one before. */
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v)
@@ -59,6 +63,78 @@ static void allgather_bruck(struct collective *c, const struct circle *on, const
     collective_copy(c, v->base, turned + behind, before);
 }
 
+/* Blocks that stand by host are to stand by rank. */
+struct by_host {
+    const uint8_t *from;
+    uint8_t *to;
+    const int *ranks;
+    size_t block;
+};
+
+static int turn_blocks(struct collective *c, void *arg)
+{
+    const struct by_host *turn = arg;
+    for (int i = 0; turn->block > 0 && i < collective_team(c)->size; i++)
+        memcpy(turn->to + (size_t)turn->ranks[i] * turn->block,
+               turn->from + (size_t)i * turn->block, turn->block);
+    return COVEY_OK;
+}
+
+/* Of the leads: each has the blocks of its host in `blocks`, where all stand by host. */
+static void tell_leads(struct collective *c, const struct host_circles *circles,
+                       const struct host_order *order, const struct vector *v, uint8_t *blocks)
+{
+    size_t size = (size_t)collective_team(c)->size, width = covey_type_size(v->type);
+    const struct circle *leads = &circles->leads;
+    size_t *counts = collective_memory(c, size * sizeof *counts);
+    void **arrays = collective_memory(c, size * sizeof *arrays);
+    if (counts == NULL || arrays == NULL)
+        return;
+    size_t most = 0, least = SIZE_MAX;
+    for (int i = 0; i < leads->size; i++) {
+        int rank = circle_rank(leads, i);
+        counts[rank] = (size_t)(order->first[i + 1] - order->first[i]) * v->each;
+        arrays[rank] = blocks + (size_t)order->first[i] * v->each * width;
+        most = counts[rank] > most ? counts[rank] : most;
+        least = counts[rank] < least ? counts[rank] : least;
+    }
+    const struct vector parts = {.type = v->type, .counts = counts, .arrays = arrays};
+    const struct vector equal = {.type = v->type, .base = blocks, .each = most};
+    if (leads->size > 2 && most == least && most * width <= BRUCK_BYTES)
+        allgather_bruck(c, leads, &equal);
+    else
+        allgather_ring(c, leads, &parts);
+}
+
+static void allgather_hosts(struct collective *c, const void *send, const struct vector *v)
+{
+    const struct covey_team *team = collective_team(c);
+    size_t block = v->each * covey_type_size(v->type), size = (size_t)team->size;
+    struct host_circles circles;
+    struct host_order order;
+    if (!host_circles(c, 0, &circles) || !host_order(c, &circles, &order))
+        return;
+    bool turned = false, leads = circles.leads.rank >= 0;
+    for (int i = 0; i < team->size; i++)
+        turned = turned || order.ranks[i] != i;
+    uint8_t *blocks = leads && turned ? collective_memory(c, size * block) : v->base;
+    struct by_host *turn = leads && turned ? collective_memory(c, sizeof *turn) : NULL;
+    if (leads && turned && (blocks == NULL || turn == NULL))
+        return;
+    uint8_t *own = leads ? blocks + (size_t)order.first[circles.leads.rank] * block : NULL;
+    host_collect(c, &circles, &(struct array){v->type, (void *)(uintptr_t)send, v->each}, own);
+    collective_fence(c);
+    if (leads)
+        tell_leads(c, &circles, &order, v, blocks);
+    collective_fence(c);
+    if (turn != NULL) {
+        *turn = (struct by_host){blocks, v->base, order.ranks, block};
+        collective_call(c, turn_blocks, turn);
+        collective_fence(c);
+    }
+    host_bcast(c, &circles, &(struct array){v->type, v->base, v->each * size});
+}
+
 void allgather_build(struct collective *c, const void *send, const struct vector *v)
 {
     const struct covey_team *team = collective_team(c);
@@ -68,14 +144,16 @@ void allgather_build(struct collective *c, const void *send, const struct vector
     enum algorithm algorithm = team_choose_messages(team, OPERATION_ALLGATHER, bytes);
     collective_copy(c, vector_block(v, team->rank), send, vector_count(v, team->rank) * width);
     collective_fence(c);
+    bool bruck =
+        algorithm == ALLGATHER_BRUCK || (algorithm == ALLGATHER_HOSTS && bytes <= BRUCK_BYTES);
     if (algorithm == ALLGATHER_LINEAR)
         allgather_linear(c, &all, v);
-    else if (algorithm == ALLGATHER_BRUCK && v->counts == NULL)
+    else if (bruck && v->counts == NULL)
         allgather_bruck(c, &all, v);
     else {
         struct circle by_host;
         int root = 0;
-        assert(algorithm == ALLGATHER_RING || algorithm == ALLGATHER_BRUCK);
+        assert(bruck || algorithm == ALLGATHER_RING || algorithm == ALLGATHER_HOSTS);
         if (circle_by_host(c, &root, &by_host))
             allgather_ring(c, &by_host, v);
     }
@@ -94,7 +172,12 @@ static int allgather_plan(covey_team_t *team, const void *send, const struct vec
 {
     int error = collective_create(team, "allgather", c);
     struct vector placed = *v;
-    if (error == COVEY_OK && vector_place(*c, &placed))
+    size_t bytes = v->each * covey_type_size(v->type);
+    if (error != COVEY_OK || !vector_place(*c, &placed))
+        return error;
+    if (!v->uneven && team_choose_messages(team, OPERATION_ALLGATHER, bytes) == ALLGATHER_HOSTS)
+        allgather_hosts(*c, send, &placed);
+    else
         allgather_build(*c, send, &placed);
     return error;
 }

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #define TEXT_BYTES_MAX 65536
+#define LEAD_BYTES_MAX ((uint64_t)1 << 19) /* that a lead copies for its host in an alltoall */
 
 static const char built_in[] = "barrier        *  *    shared\n"
                                "barrier        *  *    hosts\n"
@@ -41,6 +42,7 @@ static const char built_in[] = "barrier        *  *    shared\n"
                                "gather         *  4K   binomial\n"
                                "gather         *  *    linear\n"
                                "allgather      *  *    shared\n"
+                               "allgather      *  *    hosts\n"
                                "allgather      2  *    ring\n"
                                "allgather      *  8K   bruck\n"
                                "allgather      *  *    ring\n"
@@ -61,9 +63,11 @@ static const char built_in[] = "barrier        *  *    shared\n"
                                "scan           4  *    chain\n"
                                "scan           *  *    recursive-doubling\n"
                                "alltoall       *  *    shared\n"
+                               "alltoall       *  8K   hosts\n"
                                "alltoall       *  256  bruck\n"
                                "alltoall       *  8K   pairwise\n"
                                "alltoall       *  *    scheduled\n"
+                               "alltoall       *  16K  hosts\n"
                                "alltoall       *  *    linear\n"
                                "alltoallv      *  *    adaptive\n"
                                "alltoallv      *  *    linear\n"
@@ -295,6 +299,13 @@ static bool fits_segment(const struct covey_team *team, enum operation operation
     return brought <= most || team->shared.segment->readable;
 }
 
+/* What a lead has of its host's members in an alltoall. */
+static uint64_t lead_bytes(const struct covey_team *team, uint64_t bytes)
+{
+    uint64_t size = (uint64_t)team->size;
+    return size * size / (uint64_t)team->hosts * bytes;
+}
+
 /* What can be done in this team: casts need a way, a division by hosts needs hosts of several. And
  * what is worth doing: between two hosts a chain carries the array across once (1 MiB to 2 x 4
  * members in 3.3 ms), and a ring of blocks most of it twice (3.8 ms). */
@@ -319,7 +330,11 @@ static bool suits(const struct covey_team *team, enum algorithm algorithm, uint6
     case BCAST_HOSTS:
     case REDUCE_HOSTS:
     case ALLREDUCE_HOSTS:
+    case ALLGATHER_HOSTS:
         return team->hosts > 1 && team->hosts < team->size;
+    case ALLTOALL_HOSTS:
+        return team->hosts > 1 && team->hosts < team->size &&
+               lead_bytes(team, bytes) <= LEAD_BYTES_MAX;
     case BCAST_SCATTER_ALLGATHER:
         return team->hosts != 2 || team->size == 2; /* of two no ring is made */
     case ALLTOALL_SCHEDULED:

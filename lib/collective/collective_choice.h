@@ -52,6 +52,7 @@
     X(ALLGATHER, BRUCK, "bruck")                                                                   \
     X(ALLGATHER, RING, "ring")                                                                     \
     X(ALLGATHER, LINEAR, "linear")                                                                 \
+    X(ALLGATHER, HOSTS, "hosts")                                                                   \
     X(ALLGATHER, SHARED, "shared")                                                                 \
     X(REDUCE, BINOMIAL, "binomial")                                                                \
     X(REDUCE, RABENSEIFNER, "rabenseifner")                                                        \
@@ -73,6 +74,7 @@
     X(ALLTOALL, LINEAR, "linear")                                                                  \
     X(ALLTOALL, PAIRWISE, "pairwise")                                                              \
     X(ALLTOALL, SCHEDULED, "scheduled")                                                            \
+    X(ALLTOALL, HOSTS, "hosts")                                                                    \
     X(ALLTOALL, SHARED, "shared")                                                                  \
     X(ALLTOALLV, LINEAR, "linear")                                                                 \
     X(ALLTOALLV, PAIRWISE, "pairwise")                                                             \

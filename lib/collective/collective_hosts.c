@@ -7,6 +7,7 @@
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 
 #include <string.h>
 
@@ -40,6 +41,100 @@ bool host_circles(struct collective *c, int root, struct host_circles *circles)
         circles->root_place = i == root ? circles->leads.size : circles->root_place;
         leads[circles->leads.size++] = i;
     }
+    return true;
+}
+
+/* ---- blocks of the members of a host ----------------------------------------------------------
+ */
+
+/* Through the memory of the host; false: it has none that suits. */
+static bool move_shared(struct collective *c, const struct host_circles *circles,
+                        const struct shared_job *what)
+{
+    const struct covey_team *team = collective_team(c);
+    struct shared_job job = *what;
+    bool deals = job.kind == SHARED_SCATTER;
+    size_t members = (size_t)circles->local.size;
+    size_t brought = job.count * covey_type_size(job.type) * (deals ? members : 1);
+    if (members < 2 || !shared_suits(team, brought))
+        return false;
+    job.root = shared_place(team, circle_rank(&circles->local, 0));
+    collective_shared(c, &job, deals ? 1 : 0);
+    return true;
+}
+
+static void *block_of(const struct array *own, const void *all, int place)
+{
+    size_t bytes = own->count * covey_type_size(own->type);
+    return (uint8_t *)(uintptr_t)all + (size_t)place * bytes;
+}
+
+void host_collect(struct collective *c, const struct host_circles *circles, const struct array *own,
+                  void *all)
+{
+    const struct circle *on = &circles->local;
+    const struct shared_job gather = {.kind = SHARED_GATHER,
+                                      .name = "gather",
+                                      .type = own->type,
+                                      .count = own->count,
+                                      .send = own->base,
+                                      .recv = all};
+    if (move_shared(c, circles, &gather))
+        return;
+    if (on->rank != 0) {
+        collective_send(c, circle_rank(on, 0), own->type, own->base, own->count);
+        return;
+    }
+    collective_copy(c, all, own->base, own->count * covey_type_size(own->type));
+    for (int i = 1; i < on->size; i++)
+        collective_receive(c, circle_rank(on, i), own->type, block_of(own, all, i), own->count);
+}
+
+void host_deal(struct collective *c, const struct host_circles *circles, const struct array *own,
+               const void *all)
+{
+    const struct circle *on = &circles->local;
+    const struct shared_job scatter = {.kind = SHARED_SCATTER,
+                                       .name = "scatter",
+                                       .type = own->type,
+                                       .count = own->count,
+                                       .send = all,
+                                       .recv = own->base};
+    if (move_shared(c, circles, &scatter))
+        return;
+    if (on->rank != 0) {
+        collective_receive(c, circle_rank(on, 0), own->type, own->base, own->count);
+        return;
+    }
+    collective_copy(c, own->base, all, own->count * covey_type_size(own->type));
+    for (int i = 1; i < on->size; i++)
+        collective_send(c, circle_rank(on, i), own->type, block_of(own, all, i), own->count);
+}
+
+/* ---- orders by host ----------------------------------------------------------------------------
+ */
+
+bool host_order(struct collective *c, const struct host_circles *circles, struct host_order *order)
+{
+    const struct covey_team *team = collective_team(c);
+    const struct circle *leads = &circles->leads;
+    int size = team->size, hosts = leads->size;
+    int *ranks = collective_memory(c, (size_t)(2 * size + hosts + 1) * sizeof *ranks);
+    if (ranks == NULL)
+        return false;
+    int *first = ranks + size, *next = first + hosts + 1; /* by lead: the next place of its host */
+    memset(next, 0, (size_t)size * sizeof *next);
+    for (int i = 0; i < size; i++)
+        next[team->host_lead[i]]++;
+    first[0] = 0;
+    for (int i = 0; i < hosts; i++) {
+        int lead = circle_rank(leads, i);
+        first[i + 1] = first[i] + next[lead];
+        next[lead] = first[i];
+    }
+    for (int i = 0; i < size; i++)
+        ranks[next[team->host_lead[i]]++] = i;
+    *order = (struct host_order){ranks, first};
     return true;
 }
 

@@ -17,6 +17,9 @@ static void alltoall_build(struct collective *c, const struct alltoall *a)
     case ALLTOALL_BRUCK:
         alltoall_bruck(c, a);
         break;
+    case ALLTOALL_HOSTS:
+        alltoall_hosts(c, a);
+        break;
     case ALLTOALL_PAIRWISE:
     case ALLTOALLV_PAIRWISE:
         alltoall_pairwise(c, a);

@@ -23,6 +23,8 @@ void alltoall_pairwise(struct collective *c, const struct alltoall *a);
 void alltoall_own_block(struct collective *c, const struct alltoall *a);
 void alltoall_scheduled(struct collective *c, const struct alltoall *a); /* alltoall_scheduled.c */
 void alltoall_bruck(struct collective *c, const struct alltoall *a);     /* equal blocks */
+void alltoall_hosts(struct collective *c,
+                    const struct alltoall *a); /* likewise: alltoall_hosts.c */
 /* Uneven blocks, the longest first, or what suits their sizes: exchange_vector.c. */
 void alltoall_longest(struct collective *c, const struct alltoall *a);
 void alltoall_adaptive(struct collective *c, const struct alltoall *a);

@@ -217,11 +217,11 @@ static bool copy_away(struct collective *c, struct alltoall *a)
 {
     const struct covey_team *team = collective_team(c);
     size_t width = covey_type_size(a->send.type), at = 0;
+    if (a->send.base != a->recv.base)
+        return true;
     size_t count = vector_range(&a->send, 0, team->size, team->size);
     size_t *starts = collective_memory(c, (size_t)team->size * sizeof *starts);
     uint8_t *copy = collective_memory(c, count * width);
-    if (a->send.base != a->recv.base)
-        return true;
     for (int i = 0; starts != NULL && copy != NULL && i < team->size; i++) {
         starts[i] = at;
         collective_copy(c, copy + at * width, vector_block(&a->send, i),

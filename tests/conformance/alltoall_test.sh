@@ -48,7 +48,7 @@ run tcp owe 3 0
 run udp owe 3 0
 run tcp cut 3 0
 
-expect "a team takes the VM's topology" says "scheduled: 4 phases, scheduled bruck" members 4
+expect "a team takes the VM's topology" says "scheduled: 4 phases, scheduled hosts" members 4
 expect "and it is carried out" says "ok it is carried out" members 9
 covey topology --use "$dir/two" 2>"$dir/said"
 expect "another topology is set" test $? = 0

@@ -68,6 +68,24 @@ static void what_does_not_suit_is_passed_over(void)
     CU_ASSERT_EQUAL(team_choose(&team, OPERATION_SCAN, 0), SCAN_RECURSIVE_DOUBLING);
 }
 
+/* Leads copy what the members of their hosts give each other: of little only. */
+static void hosts_of_several_tasks_go_by_their_leads(void)
+{
+    struct choice_table table;
+    choice_default(&table);
+    struct covey_team team = {.size = 8, .hosts = 2, .choices = &table};
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLGATHER, 1 << 20), ALLGATHER_HOSTS);
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLTOALL, 1024), ALLTOALL_HOSTS);
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLTOALL, 16384), ALLTOALL_HOSTS);
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLTOALL, 16385), ALLTOALL_LINEAR);
+    team.size = 128; /* 8192 blocks a host */
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLTOALL, 64), ALLTOALL_HOSTS);
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLTOALL, 65), ALLTOALL_BRUCK);
+    team.hosts = 128;
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLTOALL, 64), ALLTOALL_BRUCK);
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLGATHER, 64), ALLGATHER_BRUCK);
+}
+
 static void mistakes_are_refused_by_line(void)
 {
     static const char *const texts[] = {"\nbcast * *\n",
@@ -184,6 +202,7 @@ int main(void)
         {"the first row that fits decides", the_first_row_that_fits_decides},
         {"rows of a file go before the others", rows_of_a_file_go_before_the_others},
         {"what does not suit is passed over", what_does_not_suit_is_passed_over},
+        {"hosts of several tasks go by their leads", hosts_of_several_tasks_go_by_their_leads},
         {"mistakes are refused by line", mistakes_are_refused_by_line},
         {"a table has so many rows", a_table_has_so_many_rows},
         {"the wire form reads back", the_wire_form_reads_back},

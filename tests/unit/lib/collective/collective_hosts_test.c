@@ -1,4 +1,4 @@
-/* links: lib/collective/collective_hosts.c lib/collective/collective_bcast.c lib/collective/collective_allgather.c lib/collective/collective_reduce.c lib/collective/collective_reduce_scatter.c lib/collective/collective_choice.c lib/msg/error.c */
+/* links: lib/collective/collective_hosts.c lib/collective/collective_bcast.c lib/collective/collective_allgather.c lib/collective/collective_reduce.c lib/collective/collective_reduce_scatter.c lib/collective/collective_choice.c lib/exchange/alltoall_hosts.c lib/msg/error.c */
 /*
  * collective_hosts_test.c - the circle in which the members of a host stand in a row, and how many
  * bytes cross between hosts in the calls that go round in it.
@@ -10,6 +10,7 @@
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/shared.h"
+#include "lib/exchange/alltoall.h"
 #include "tests/unit/runner.h"
 
 #include <CUnit/CUnit.h>
@@ -153,6 +154,12 @@ int collective_reduce(struct collective *c, int op, int type, const struct opera
     return 0;
 }
 
+int collective_call(struct collective *c, collective_fn *fn, void *arg)
+{
+    (void)c, (void)fn, (void)arg;
+    return 0;
+}
+
 void collective_fence(struct collective *c)
 {
     (void)c;
@@ -228,7 +235,18 @@ static const char *order_from(const char *hosts, int root)
     return order;
 }
 
-enum call { BCAST, ALLGATHER, ALLREDUCE, REDUCE_SCATTER };
+enum call { BCAST, ALLGATHER, ALLREDUCE, REDUCE_SCATTER, ALLTOALL };
+
+/* By leads, whatever the table says. */
+static int alltoall(size_t bytes)
+{
+    struct collective *c;
+    const struct alltoall a = {.send = {.type = COVEY_BYTES, .base = the.other, .each = bytes},
+                               .recv = {.type = COVEY_BYTES, .base = the.array, .each = bytes}};
+    int error = collective_create(&the.team, "alltoall", &c);
+    alltoall_hosts(c, &a);
+    return collective_start(error, c, NULL);
+}
 
 /* A call of all members: of the bytes that are sent, those that leave a host. All that is sent must
  * be expected. */
@@ -243,6 +261,7 @@ static size_t crossing(enum call call, int root, size_t bytes)
         int error = call == BCAST ? covey_bcast(&the.team, root, COVEY_BYTES, the.array, bytes)
                     : call == ALLGATHER
                         ? covey_allgather(&the.team, COVEY_BYTES, the.other, the.array, bytes)
+                    : call == ALLTOALL  ? alltoall(bytes)
                     : call == ALLREDUCE ? covey_allreduce(&the.team, COVEY_OP_SUM, COVEY_BYTES,
                                                           the.other, the.array, bytes)
                                         : covey_reduce_scatter(&the.team, COVEY_OP_SUM, COVEY_BYTES,
@@ -335,12 +354,32 @@ static void rings_leave_each_host_once(void)
 {
     team_on("abababab");
     covey_team_force(&the.team, "allreduce", "ring");
+    covey_team_force(&the.team, "allgather", "ring");
     covey_team_force(&the.team, "reduce_scatter", "ring");
     CU_ASSERT_EQUAL(crossing(ALLGATHER, 0, MIB / 16), 2 * 7 * (MIB / 16));
     CU_ASSERT_EQUAL(crossing(REDUCE_SCATTER, 0, MIB), 2 * 7 * (MIB / 8));
     CU_ASSERT_EQUAL(crossing(ALLREDUCE, 0, MIB), 2 * 14 * (MIB / 8));
     team_on("abbcbab");
+    covey_team_force(&the.team, "allgather", "ring");
     CU_ASSERT_EQUAL(crossing(ALLGATHER, 0, MIB / 16), 3 * 6 * (MIB / 16));
+}
+
+/* Leads give each other what their hosts have, once. */
+static void blocks_cross_once_by_leads(void)
+{
+    static const char *const teams[] = {"abababab", "aaaabbbb", "abcabcabc", "abbbcb", "aaaa"};
+    for (size_t i = 0; i < sizeof teams / sizeof teams[0]; i++) {
+        team_on(teams[i]);
+        covey_team_force(&the.team, "allgather", "hosts");
+        size_t size = (size_t)the.team.size, hosts = (size_t)the.team.hosts, pairs = 0;
+        for (size_t from = 0; from < size; from++) {
+            for (size_t to = 0; to < size; to++)
+                pairs += teams[i][from] != teams[i][to];
+        }
+        CU_ASSERT_EQUAL(crossing(ALLGATHER, 0, 1024), size * (hosts - 1) * 1024);
+        CU_ASSERT_EQUAL(crossing(ALLGATHER, 0, MIB / 16), size * (hosts - 1) * (MIB / 16));
+        CU_ASSERT_EQUAL(crossing(ALLTOALL, 0, 1000), pairs * 1000);
+    }
 }
 
 int main(void)
@@ -357,6 +396,7 @@ int main(void)
          the_table_prefers_the_chain_between_two_hosts},
         {"a scattered array goes round by host", a_scattered_array_goes_round_by_host},
         {"rings leave each host once", rings_leave_each_host_once},
+        {"blocks cross once by leads", blocks_cross_once_by_leads},
     };
     return covey_test_main("collective_hosts", cases, sizeof cases / sizeof cases[0]);
 }
