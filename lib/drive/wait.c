@@ -54,6 +54,7 @@
 #define YIELD_US 2        /* when others ran for longer, the processor is theirs */
 #define RING_LOOKS 256    /* at links in memory, between two at descriptors */
 #define RING_TURNS 16     /* so many waits may end by a look at links in memory alone, */
+#define STREAM_TURNS 8    /* of looks at the stream that is waited for, all but one */
 #define BRIEF_TURNS 64    /* or so many that are brief, */
 #define BRIEF_LOOKS 128   /* with so many looks */
 #define NAP_US 1000       /* of the progress thread, with something under way */
@@ -222,6 +223,17 @@ static bool give_way(void)
     return clock_us() - before_us > YIELD_US;
 }
 
+/* One read of the stream that is waited for costs as much as asking which ones are ready, and then
+ * needs no second call. False: there is none. */
+static bool look_at_stream(struct covey *vm)
+{
+    if (!conn_read_awaited(vm))
+        return false;
+    order_settle(vm);
+    settle_parts(vm);
+    return true;
+}
+
 /* Looks again and again for so long after the last bytes came; true when what is waited for did. */
 static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t for_us,
                  uint64_t deadline_us)
@@ -229,10 +241,13 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
     uint64_t now_us = clock_us(), end_us = now_us + for_us;
     bool came = false, taken = false;
     direct_look(vm);
-    while (!came && !taken && vm->home.lost == 0 && now_us < end_us && now_us < deadline_us) {
+    for (int turn = 0;
+         !came && !taken && vm->home.lost == 0 && now_us < end_us && now_us < deadline_us; turn++) {
         bool moved = false;
         came = spin_on_rings(vm, done, context, &moved);
-        if (!came) {
+        if (!came && turn % STREAM_TURNS != 0 && look_at_stream(vm)) {
+            came = done(context);
+        } else if (!came) {
             vm->wait.crowded = taken = give_way();
             poller_look(vm);
             came = done(context);
@@ -267,17 +282,17 @@ static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context
     uint64_t now_us = clock_us(), end_us = now_us + CROWD_US;
     bool came = false;
     int alone = vm->wait.crowd_doubt < DOUBT_LIMIT ? INT_MIN : 0;
-    int turns = awaits_neighbour(vm) ? CROWD_TURNS : 1;
+    bool near = awaits_neighbour(vm);
     end_us = end_us < deadline_us ? end_us : deadline_us;
     for (int turn = 1; !came && alone < ALONE_TURNS && vm->home.lost == 0 && now_us < end_us;
          turn++) {
         pthread_mutex_unlock(&vm->lock);
         sched_yield();
         pthread_mutex_lock(&vm->lock);
-        if (turn % turns == 0)
-            poller_look(vm);
-        else
+        if (near && turn % CROWD_TURNS != 0)
             look_at_rings(vm);
+        else if (near || turn % STREAM_TURNS == 0 || !look_at_stream(vm))
+            poller_look(vm);
         came = done(context);
         uint64_t before_us = now_us;
         now_us = clock_us();

@@ -488,6 +488,20 @@ void conn_read(struct covey *vm, struct conn *conn)
     }
 }
 
+bool conn_read_awaited(struct covey *vm)
+{
+    const struct covey_req *req = vm->inbox.posted;
+    uint32_t source = req == NULL ? (uint32_t)COVEY_ANY_TASK : req->receive.source;
+    const struct peer *peer = source == (uint32_t)COVEY_ANY_TASK ? NULL : peer_find(vm, source);
+    if (peer == NULL || peer->routes == NULL)
+        return false;
+    struct conn *conn = peer->routes[COVEY_ROUTE_TCP].conn;
+    if (conn == NULL || conn->closed || !conn->ready || conn->rest_until_us != 0)
+        return false;
+    conn_on_ready(vm, &conn->watch, EPOLLIN);
+    return true;
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static uint64_t moved_bytes(const struct conn *conn)

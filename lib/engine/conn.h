@@ -118,7 +118,10 @@ void conn_push(struct conn *conn);
 /* What it was sending fails: the bytes are their owner's again. */
 void conn_abandon(struct conn *conn);
 void conn_close(struct covey *vm, struct conn *conn, bool broken);
-void conn_bury(struct covey *vm);     /* frees those closed */
+void conn_bury(struct covey *vm); /* frees those closed */
+/* Reads the stream that the receive posted first waits for, though nobody told that there is
+ * something to be read. False: there is no such stream. */
+bool conn_read_awaited(struct covey *vm);
 bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at each */
 /* Does what is due on links that have timers; returns when it must be called again. */
 uint64_t conn_step_all(struct covey *vm);
