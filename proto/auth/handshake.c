@@ -1,6 +1,6 @@
 /*
- * handshake.c - the computations of HELLO, WELCOME, REFUSE and CONFIRM. See handshake.h for what
- * they promise; session.c drives them.
+ * handshake.c - the computations of HELLO, WELCOME, REFUSE, CONFIRM, ROLL and HERE. See handshake.h
+ * for what they promise; session.c drives them.
  */
 #include "proto/auth/handshake.h"
 
@@ -26,14 +26,26 @@ void identity_derive(struct identity *me, const char *vm, const uint8_t key[VM_K
     me->vm = cursor_get_u32(&c);
 }
 
-void handshake_hello(const struct identity *me, const struct hello *hello,
-                     uint8_t bytes[HELLO_BYTES])
+static void put_hello(const struct identity *me, uint8_t kind, const struct hello *hello,
+                      uint8_t bytes[HELLO_BYTES])
 {
     struct cursor c = cursor_writer(bytes, HELLO_BYTES);
 
-    datagram_put_head(&c, DATAGRAM_HELLO, me->vm);
+    datagram_put_head(&c, kind, me->vm);
     datagram_put_hello(&c, hello);
     auth_mac(c.at, me->handshake_key, bytes, HELLO_BYTES - AUTH_TAG_BYTES);
+}
+
+void handshake_hello(const struct identity *me, const struct hello *hello,
+                     uint8_t bytes[HELLO_BYTES])
+{
+    put_hello(me, DATAGRAM_HELLO, hello, bytes);
+}
+
+void handshake_roll(const struct identity *me, const struct hello *hello,
+                    uint8_t bytes[HELLO_BYTES])
+{
+    put_hello(me, DATAGRAM_ROLL, hello, bytes);
 }
 
 bool handshake_hello_ok(const struct identity *me, const struct datagram *d)
@@ -98,6 +110,16 @@ void handshake_refuse(const struct identity *me, const struct hello *hello, uint
     cursor_put_u8(&c, 0);
     cursor_put_u16(&c, 0);
     seal_answer(me, hello, bytes, REFUSE_BYTES);
+}
+
+void handshake_here(const struct identity *me, const struct hello *hello, uint8_t bytes[HERE_BYTES])
+{
+    struct cursor c = cursor_writer(bytes, HERE_BYTES);
+
+    datagram_put_head(&c, DATAGRAM_HERE, me->vm);
+    cursor_put_u32(&c, me->index);
+    cursor_put_u32(&c, 0);
+    seal_answer(me, hello, bytes, HERE_BYTES);
 }
 
 bool handshake_answer_ok(const struct identity *me, const struct hello *hello,

@@ -1,6 +1,7 @@
 /*
  * handshake.h - how two daemons that know the VM's key come to a session: HELLO, WELCOME, CONFIRM
- * (datagram.h). Nothing here keeps state or knows time.
+ * (datagram.h); and how one says that it is there without any: ROLL, HERE. Nothing here keeps state
+ * or knows time.
  *
  * The responder stores nothing for a HELLO. Its nonce is a MAC, under a secret of this start of the
  * daemon, of the HELLO and of how many sessions it has had with that host; so the CONFIRM that
@@ -51,6 +52,12 @@ void handshake_refuse(const struct identity *me, const struct hello *hello, uint
                       uint8_t bytes[REFUSE_BYTES]);
 bool handshake_answer_ok(const struct identity *me, const struct hello *hello,
                          const struct datagram *d);
+
+/* The same of ROLL, which handshake_hello_ok() and handshake_answer_ok() judge likewise. */
+void handshake_roll(const struct identity *me, const struct hello *hello,
+                    uint8_t bytes[HELLO_BYTES]);
+void handshake_here(const struct identity *me, const struct hello *hello,
+                    uint8_t bytes[HERE_BYTES]);
 
 void handshake_keys(const struct identity *me, const struct hello *hello,
                     uint32_t responder_session, const uint8_t nonce[AUTH_NONCE_BYTES],

@@ -29,6 +29,7 @@
 #define BEAT_US_MAX 500000
 #define LOOK_US_MAX 125000
 #define LOOK_EACH_US 1000 /* at the coordinator, of all hosts together */
+#define CALLED_TENTHS 16  /* of a fail timeout, before who was called asks others */
 #define ROUND_EACH_US 25  /* for each host, from one round of the coordinator to the next */
 
 static uint64_t at_most(uint64_t time_us, uint64_t most_us)
@@ -224,7 +225,9 @@ static void watch_coordinator(struct member *m, struct row *row, uint64_t now_us
         return;
     }
     ping(m, row, now_us);
-    if (direct > limit / 2)
+    /* Who was called by another that does not hear it either need not ask whether somebody does:
+     * thousands would. If nothing came of that in time it asks all the same. */
+    if (direct > limit / 2 && (!roll_was_called(m) || direct > CALLED_TENTHS * limit / 10))
         investigate(m, row, now_us);
 }
 
@@ -316,4 +319,5 @@ void member_on_late(struct member *m, uint64_t late_us)
     detector_shift(&m->departure.drain_by_us, late_us);
     detector_shift(&m->election.claim_end_us, late_us);
     detector_shift(&m->election.orphan_us, late_us);
+    detector_shift(&m->roll.since_us, late_us);
 }

@@ -49,15 +49,14 @@ uint64_t election_epoch(const struct member *m)
     return later(m->table.epoch, epoch_make(m->table.promised, 0));
 }
 
-/* Since when there is no coordinator, as far as this host knows: the last sign of life. */
-static uint64_t silent_since(const struct member *m)
+uint64_t election_silent_since(const struct member *m)
 {
     const struct row *row = coordinator_row(m);
 
     return row != NULL ? row->heard_us : m->election.orphan_us;
 }
 
-static bool has_say(const struct row *row)
+bool election_has_say(const struct row *row)
 {
     return row_is_living(row) && row_is_agreed(row) && !(row->flags & ROW_LEFT);
 }
@@ -115,33 +114,49 @@ static uint64_t election_turn(const struct member *m, uint32_t random)
     return parts - turn;
 }
 
-/* How long this host gives way to those before it. Where many died at once, the first QUEUE stand
- * up one by one, all others at random times after them, few of them at first, before anyone gives
- * up. */
-static uint64_t courtesy_us(const struct member *m)
+uint64_t election_order_us(const struct member *m, uint64_t part_us, uint64_t turn_us)
 {
-    const uint64_t part = part_us(m);
     const uint64_t random = m->self * UINT64_C(0x9e3779b97f4a7c15);
     unsigned before = rank(m);
 
     if (before < QUEUE)
-        return before * part;
-    return QUEUE * part + election_turn(m, (uint32_t)(random >> 32)) * reach_us(m) +
-           (random >> 16 & 0xffff) * reach_us(m) / 0x10000;
+        return before * part_us;
+    return QUEUE * part_us + election_turn(m, (uint32_t)(random >> 32)) * turn_us +
+           (random >> 16 & 0xffff) * turn_us / 0x10000;
+}
+
+/* How long this host gives way. Who calls the roll stands up first, in order if there are several.
+ * If nobody did: where many died at once, the first QUEUE stand up one by one, all others at random
+ * times after them, few of them at first, before anyone gives up. */
+static uint64_t courtesy_us(const struct member *m)
+{
+    if (m->roll.since_us != 0)
+        return roll_before(m) * part_us(m);
+    return election_order_us(m, part_us(m), reach_us(m));
 }
 
 static uint64_t tenths(const struct member *m, uint64_t tenths)
 {
-    return silent_since(m) + m->config.fail_timeout_us * tenths / 10;
+    return election_silent_since(m) + m->config.fail_timeout_us * tenths / 10;
 }
 
-/* Before this nobody claims. A coordinator that resigned has not heard enough voters for longer
+/* Before this nobody promises. A coordinator that resigned has not heard enough voters for longer
  * than others need to elect. */
 static uint64_t patience_end(const struct member *m)
 {
     if (coordinator_row(m) == NULL)
-        return silent_since(m) + m->config.fail_timeout_us / 4;
+        return election_silent_since(m) + m->config.fail_timeout_us / 4;
     return tenths(m, PATIENCE_TENTHS);
+}
+
+/* Before this nobody claims. Who knows that the voters are lost asks earlier who would help: then
+ * the sessions with all of them are open by the time they may promise. */
+static uint64_t claims_begin(const struct member *m)
+{
+    uint64_t end_us = patience_end(m);
+    uint64_t lost_us = coordinator_row(m) != NULL ? roll_lost_us(m) : UINT64_MAX;
+
+    return lost_us < end_us ? lost_us : end_us;
 }
 
 /* Then it ends: in a large VM some turns later than otherwise. */
@@ -153,7 +168,7 @@ static uint64_t give_up_time(const struct member *m)
 /* When this host claims, if nothing is heard until then. */
 static uint64_t claim_time(const struct member *m)
 {
-    return later(patience_end(m) + courtesy_us(m), m->election.not_before_us);
+    return later(claims_begin(m) + courtesy_us(m), m->election.not_before_us);
 }
 
 /* ---- claiming ---- */
@@ -163,27 +178,42 @@ static bool has_granted(const struct member *m, const struct row *row)
     return row->host.index == m->self || row->granted == m->election.claimed;
 }
 
-static bool has_won_among(const struct member *m, bool with_joining)
+/* How many more grants make more than half. */
+static size_t lacking_among(const struct member *m, bool with_joining)
 {
     size_t all = 0, granted = 0;
 
     for (size_t i = 0; i < m->table.count; i++) {
         const struct row *row = table_at(&m->table, i);
 
-        if (!has_say(row) || (row->host.state == HOST_JOINING && !with_joining))
+        if (!election_has_say(row) || (row->host.state == HOST_JOINING && !with_joining))
             continue;
         all++;
         granted += has_granted(m, row);
     }
-    return 2 * granted > all;
+    return 2 * granted > all ? 0 : all / 2 + 1 - granted;
 }
 
-static bool all_have_granted(const struct member *m)
+static size_t lacking_to_win(const struct member *m)
 {
-    for (size_t i = 0; i < m->table.count; i++)
-        if (has_say(table_at(&m->table, i)) && !has_granted(m, table_at(&m->table, i)))
-            return false;
-    return true;
+    return later(lacking_among(m, false), lacking_among(m, true));
+}
+
+static size_t lacking_of_all(const struct member *m)
+{
+    size_t lacking = 0;
+
+    for (size_t i = 0; i < m->table.count; i++) {
+        const struct row *row = table_at(&m->table, i);
+
+        lacking += election_has_say(row) && !has_granted(m, row);
+    }
+    return lacking;
+}
+
+static bool has_won(const struct member *m)
+{
+    return lacking_to_win(m) == 0;
 }
 
 /* Whether a majority of the voters is among those that granted: they can elect by themselves. None
@@ -216,6 +246,7 @@ static void ask_all(struct member *m, uint64_t now_us)
     struct election *e = &m->election;
 
     e->claim_end_us = now_us + (e->binding ? 2 : 1) * claim_us(m);
+    e->lacking = 0;
     cursor_put_u64(&c, e->claimed);
     cursor_put_u64(&c, m->table.epoch);
     cursor_put_u64(&c, m->table.version);
@@ -225,7 +256,8 @@ static void ask_all(struct member *m, uint64_t now_us)
         struct row *row = table_at(&m->table, i);
 
         row->granted = 0;
-        if (has_say(row) && row->host.index != m->self && row->host.index != m->table.coordinator)
+        if (election_has_say(row) && row->host.index != m->self &&
+            row->host.index != m->table.coordinator)
             member_send(m, row->host.index, FRAME_CLAIM, payload, sizeof payload, now_us);
     }
 }
@@ -258,14 +290,19 @@ static void found(struct member *m, uint64_t now_us)
     m->owner.found(m->owner.context, generation, now_us);
 }
 
-static bool has_won(const struct member *m)
+/* Whether nobody waits for the voters any more, and for what others might say of them. */
+static bool is_overripe(const struct member *m, uint64_t now_us)
 {
-    return has_won_among(m, false) && has_won_among(m, true);
+    return now_us >= patience_end(m) && now_us >= roll_lost_us(m);
 }
 
 /* Enough hosts would promise, and all had the time to say so: now they are asked to. */
 static void ask_for_promises(struct member *m, uint64_t now_us)
 {
+    if (now_us < patience_end(m)) {
+        m->election.claim_end_us = patience_end(m);
+        return;
+    }
     if (voters_are_here(m) && now_us < tenths(m, LATE_TENTHS)) {
         drop_claim(m, now_us);
         return;
@@ -288,7 +325,25 @@ static void claim(struct member *m, uint64_t now_us)
     member_log(m, "claims generation %llu: no coordinator is heard",
                (unsigned long long)e->claimed);
     ask_all(m, now_us);
-    if (all_have_granted(m)) /* alone */
+    if (lacking_of_all(m) == 0) /* alone */
+        ask_for_promises(m, now_us);
+}
+
+/* What the grants decide, which are counted only when so many more have come as were lacking the
+ * last time: thousands come. */
+static void count_grants(struct member *m, uint64_t now_us)
+{
+    struct election *e = &m->election;
+
+    e->lacking = lacking_to_win(m);
+    if (e->lacking > 0)
+        return;
+    if (e->binding) {
+        found(m, now_us);
+        return;
+    }
+    e->lacking = lacking_of_all(m);
+    if (e->lacking == 0 || voters_are_here(m) || is_overripe(m, now_us))
         ask_for_promises(m, now_us);
 }
 
@@ -298,13 +353,16 @@ static void take_reply(struct member *m, uint32_t host, bool granted, uint64_t n
         drop_claim(m, now_us);
         return;
     }
-    if (table_row(&m->table, host)->granted != m->election.claimed) /* others are still coming */
-        m->election.claim_end_us = later(m->election.claim_end_us, now_us + claim_us(m) / 2);
-    table_row(&m->table, host)->granted = m->election.claimed;
-    if (m->election.binding && has_won(m))
-        found(m, now_us);
-    else if (!m->election.binding && (all_have_granted(m) || (has_won(m) && voters_are_here(m))))
-        ask_for_promises(m, now_us);
+    struct row *row = table_row(&m->table, host);
+
+    if (row->granted == m->election.claimed)
+        return;
+    /* others are still coming */
+    m->election.claim_end_us = later(m->election.claim_end_us, now_us + claim_us(m) / 2);
+    row->granted = m->election.claimed;
+    m->election.lacking -= m->election.lacking > 0;
+    if (m->election.lacking == 0 || row->flags & ROW_VOTER)
+        count_grants(m, now_us);
 }
 
 void election_on_reply(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
@@ -408,19 +466,23 @@ void election_orphan(struct member *m, uint64_t now_us)
 
 void election_step(struct member *m, uint64_t now_us)
 {
-    if (!may_stand(m) || now_us < patience_end(m))
+    struct election *e = &m->election;
+
+    if (!may_stand(m) || now_us < claims_begin(m))
         return;
     if (now_us >= give_up_time(m)) {
         member_end(m, NODE_END_CUT_OFF, "neither the coordinator nor a majority can be reached");
         return;
     }
-    if (m->election.claimed != 0 && now_us >= m->election.claim_end_us) {
-        if (!m->election.binding && has_won(m))
+    bool ripe = e->claimed != 0 && !e->binding && is_overripe(m, now_us);
+
+    if (e->claimed != 0 && (ripe || now_us >= e->claim_end_us)) {
+        if (!e->binding && has_won(m))
             ask_for_promises(m, now_us);
-        else
+        else if (now_us >= e->claim_end_us)
             drop_claim(m, now_us);
     }
-    if (m->election.claimed == 0 && now_us >= claim_time(m) && may_claim(m))
+    if (e->claimed == 0 && now_us >= claim_time(m) && may_claim(m))
         claim(m, now_us);
 }
 
@@ -430,10 +492,12 @@ uint64_t election_deadline(const struct member *m, uint64_t now_us)
 
     if (!may_stand(m))
         return UINT64_MAX;
-    if (now_us < patience_end(m))
-        return patience_end(m); /* without counting who stands before */
+    if (now_us < claims_begin(m))
+        return claims_begin(m); /* without counting who stands before */
     next = m->election.claimed != 0 ? m->election.claim_end_us
            : may_claim(m)           ? claim_time(m)
                                     : UINT64_MAX;
+    if (m->election.claimed != 0 && !m->election.binding && now_us < patience_end(m))
+        next = next < patience_end(m) ? next : patience_end(m);
     return next < give_up_us ? next : give_up_us;
 }

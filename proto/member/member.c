@@ -11,6 +11,7 @@
  *   departure.c who may leave, and when
  *   replica.c   everyone: applies what is agreed, acknowledges it
  *   detector.c  heartbeats, suspicion, indirect probes, declaring a host gone
+ *   roll.c      who else is there when the coordinator falls silent
  *   election.c  what if the voters cannot elect
  *
  * Who decides what. There is one log (council.c), kept by at most five voters, and one authority:
@@ -53,10 +54,12 @@
  *
  * Time, in fail timeouts. A host is suspect after a half without a datagram of its own; condemned
  * when it gave no sign of life, also through others, for one and what detector.c adds, or after 3
- * without a datagram of its own. The voters elect after 0.5 to 0.75 of silence. Who leads and hears
- * no majority of them resigns after 1.25. Without a coordinator for 1.2 hosts ask who would help
- * them found the next generation, or 0.25 after a resignation; if most of the voters are among
- * those that would, they have until 1.6. After 2 without a coordinator a host ends. Who leaves is
+ * without a datagram of its own. Without a coordinator for 0.2 its likely successors call the roll
+ * of all hosts. The voters elect after 0.5 to 0.75 of silence. Who leads and hears no majority of
+ * them resigns after 1.25. Without a coordinator for 1.2 hosts ask who would help them found the
+ * next generation, or 0.25 after a resignation; who called the roll, and heard too few voters for
+ * 0.5, asks then, and founds after 1.2. If most of the voters are among those that would help, they
+ * have until 1.6. After 2 without a coordinator a host ends. Who leaves is
  * released at once where nobody is silent, else when those that are have been declared gone; after
  * 3 it goes as it is.
  */
@@ -493,6 +496,7 @@ uint64_t member_step(struct member *m, uint64_t now_us)
         return UINT64_MAX;
     if (now_us >= lines_deadline(m))
         lines_end(m);
+    roll_step(m, now_us);
     election_step(m, now_us);
     departure_step(m, now_us);
     detector_step(m, now_us);
@@ -511,5 +515,6 @@ uint64_t member_step(struct member *m, uint64_t now_us)
         return UINT64_MAX;
     return earlier(earlier(earlier(m->phase_end_us, departure_deadline(m, now_us)),
                            earlier(detector_deadline(m), election_deadline(m, now_us))),
-                   earlier(registry_deadline(m, now_us), lines_deadline(m)));
+                   earlier(earlier(registry_deadline(m, now_us), roll_deadline(m, now_us)),
+                           lines_deadline(m)));
 }

@@ -24,6 +24,9 @@ struct member_owner {
     void (*ping)(void *context, uint32_t host, uint8_t kind, uint32_t target, uint64_t now_us);
     /* Shakes hands again over all addresses, though there is a session. */
     void (*reopen)(void *context, uint32_t host, uint64_t now_us);
+    /* Asks a host, without a session, whether it is there, in the roll call of that number;
+     * member_on_heard() if it answers. */
+    void (*roll)(void *context, uint32_t host, uint32_t number);
     /* A change of the table for the log; comes back as member_on_change() when it is agreed, within
      * this call or later. < 0: not now, it is proposed again. */
     int64_t (*propose)(void *context, const uint8_t *bytes, size_t size, uint64_t now_us);
@@ -92,6 +95,8 @@ void member_on_refused(struct member *m, uint32_t host, uint8_t reason, uint64_t
 /* PROBE or PROBED came from that host. */
 void member_on_probe(struct member *m, uint32_t host, uint8_t kind, uint32_t target,
                      uint64_t now_us);
+/* That host, which hears no coordinator, asked whether this one is there. */
+void member_on_roll(struct member *m, uint32_t host, uint64_t now_us);
 /* This node itself stood still for so long: silence of others in that time means nothing. */
 void member_on_late(struct member *m, uint64_t late_us);
 

@@ -61,6 +61,17 @@ struct election {
     uint64_t claim_end_us;  /* the claim is given up then */
     uint64_t not_before_us; /* of the next claim */
     uint64_t orphan_us;     /* since then no coordinator is known */
+    size_t lacking;         /* of the grants that decide, so many have not come at least */
+};
+
+/* The roll call of roll.c. */
+struct roll {
+    uint32_t number;    /* of those that this host made */
+    uint64_t since_us;  /* it calls all others since then; 0: it does not */
+    uint64_t next_us;   /* the next are asked then */
+    uint64_t round_us;  /* the present round began then, or the next does */
+    size_t at;          /* in the table: those before were asked in this round */
+    uint64_t called_us; /* another host called then; 0: none since the coordinator was heard */
 };
 
 /* Lines of the log about hosts: so many in a while, then the number of the others. Each host writes
@@ -91,6 +102,7 @@ struct member {
     uint64_t random;
     uint64_t helpers, helpers_until_us; /* who is asked about the coordinator, and until when */
     struct election election;
+    struct roll roll;
     uint8_t scratch[FRAME_PAYLOAD_MAX];
 };
 
@@ -170,7 +182,30 @@ uint64_t detector_look_us(const struct member *m);
 /* How long a host has been without any sign of life. */
 uint64_t detector_silence_us(const struct row *row, uint64_t now_us);
 
+/* roll.c: who else is there when the coordinator falls silent. */
+void roll_step(struct member *m, uint64_t now_us);
+uint64_t roll_deadline(const struct member *m, uint64_t now_us);
+/* There is a coordinator. */
+void roll_end(struct member *m);
+/* Whether another host called since the coordinator fell silent; how many that did have a lower
+ * index. */
+bool roll_was_called(const struct member *m);
+unsigned roll_before(const struct member *m);
+/* From then on most of the voters have been silent for so long that they are not waited for;
+ * UINT64_MAX: they have not. */
+uint64_t roll_lost_us(const struct member *m);
+/* This host comes into office: the silence of that host began when the roll call did, if it has not
+ * answered, otherwise now. */
+void roll_apply(struct member *m, struct row *row, uint64_t now_us);
+
 /* election.c: what if the voters cannot. */
+/* Since when there is no coordinator, as far as this host knows: the last sign of life. */
+uint64_t election_silent_since(const struct member *m);
+/* Whether the host counts among those that may go on without the voters. */
+bool election_has_say(const struct row *row);
+/* How long this host gives way to those before it: the first few by their indices have a part each,
+ * all others take turns. */
+uint64_t election_order_us(const struct member *m, uint64_t part_us, uint64_t turn_us);
 void election_step(struct member *m, uint64_t now_us);
 uint64_t election_deadline(const struct member *m, uint64_t now_us);
 uint64_t election_epoch(const struct member *m);         /* the highest that this host knows of */

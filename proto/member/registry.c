@@ -480,7 +480,8 @@ void registry_on_change(struct member *m, const uint8_t *payload, size_t size, b
     m->office.proposed = false;
     m->office.lacking = 0; /* others may count now */
     if (took_office) {
-        /* All but the one that fell silent in office are measured from now on. */
+        /* All but the one that fell silent in office, and those that did not answer to their names,
+         * are measured from now on. */
         member_log(m, "host %u coordinates from epoch %llu on", m->self,
                    (unsigned long long)m->table.epoch);
         open_batch(m);
@@ -489,11 +490,12 @@ void registry_on_change(struct member *m, const uint8_t *payload, size_t size, b
             struct row *row = table_at(&m->table, i);
 
             if (row->host.index != m->last)
-                row->heard_us = row->direct_us = now_us;
+                roll_apply(m, row, now_us);
             row->synced = is_reader(m, row); /* else it says so */
             row->acked = row->whole = 0;
         }
         m->last = 0;
+        roll_end(m);
         detector_start(m, now_us);
     }
     if (m->office.batch && !m->office.publish && m->office.batch_version == 0)

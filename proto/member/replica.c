@@ -184,6 +184,8 @@ static void complete(struct member *m, const struct table_head *head, uint64_t n
     if (row != NULL && m->watched != row->host.index && m->phase == MEMBER_GOODBYE)
         member_say_goodbye(m, now_us);
     m->watched = m->last = m->table.coordinator;
+    if (m->table.coordinator != 0)
+        roll_end(m);
     detector_start(m, now_us);
     if (m->table.coordinator != 0) /* who may not be the one that sent this */
         acknowledge(m, m->table.coordinator, head, false, now_us);

@@ -60,6 +60,7 @@ struct row {
     uint8_t flags;  /* enum row_flags */
     bool announced; /* the owner was told that it was added */
     bool marked;    /* seen in the full table that is being read */
+    bool calls;     /* it made a roll call while no coordinator was heard */
     bool risen;     /* came up, and table_tidy() has not seen that */
     struct row *next_risen;
     uint64_t heard_us;  /* last sign of life, also through others */

@@ -120,6 +120,7 @@ struct member_owner node_member_owner(struct node *node)
                                  .send = node_member_send,
                                  .ping = member_wants_ping,
                                  .reopen = member_wants_reopen,
+                                 .roll = node_roll_ask,
                                  .close = member_wants_close,
                                  .propose = node_council_propose,
                                  .found = node_council_found,

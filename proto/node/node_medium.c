@@ -40,6 +40,14 @@ void node_medium_send(struct medium *medium, const struct address *to, const uin
     owner->send(owner->context, to, medium->detour, DETOUR_BYTES + size);
 }
 
+void node_send_alone(struct medium *medium, const struct address *to, const uint8_t *bytes,
+                     size_t size)
+{
+    medium->endpoint.counters.datagrams_sent++;
+    medium->endpoint.counters.bytes_sent += size;
+    node_medium_send(medium, to, bytes, size);
+}
+
 static bool has_address(const struct host *host, enum node_medium medium)
 {
     for (uint8_t i = 0; i < host->address_count; i++)

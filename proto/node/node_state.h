@@ -38,6 +38,12 @@ struct medium {
     uint8_t *detour;            /* of MEDIUM_ETHER: room for a datagram that goes over IP */
 };
 
+/* The roll call that this host made last. */
+struct rolls {
+    uint32_t number; /* 0: none */
+    uint8_t nonce[AUTH_NONCE_BYTES];
+};
+
 struct node {
     struct node_config config;
     struct node_owner owner;
@@ -45,8 +51,9 @@ struct node {
     bool has_ether;
     struct member *member;
     struct council *council; /* NULL: the owner keeps no state */
-    bool changed;            /* the log has something new for membership */
-    uint32_t told_leader;    /* what the owner knows of who leads */
+    struct rolls rolls;
+    bool changed;         /* the log has something new for membership */
+    uint32_t told_leader; /* what the owner knows of who leads */
     uint64_t told_generation;
     struct peer *open[MEDIA * (HOST_INDEX_MAX + 1)]; /* all media' peers, close together */
     size_t open_count;
@@ -66,15 +73,22 @@ void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t 
 /* node_calls.c: who is called when one of the node's parts asks or tells. */
 struct member_owner node_member_owner(struct node *node);
 struct endpoint_owner node_endpoint_owner(struct medium *medium);
+/* node_roll.c: what membership asks; an answer to it: false, it is not authentic. */
+void node_roll_ask(void *context, uint32_t host, uint32_t number);
+bool node_roll_on_here(struct medium *medium, const struct datagram *d, uint64_t now_us);
 /* node_council.c: what is agreed. 0 or -1. */
 int node_council_create(struct node *node);
 int64_t node_council_propose(void *context, const uint8_t *bytes, size_t size, uint64_t now_us);
 void node_council_found(void *context, uint64_t generation, uint64_t now_us);
 void node_council_tell(struct node *node);
 
-/* Sends a datagram of the medium, also of MEDIUM_ETHER to an IP address. */
+/* Sends a datagram of the medium, also of MEDIUM_ETHER to an IP address; the same of one that is no
+ * session's, which is counted. */
 void node_medium_send(struct medium *medium, const struct address *to, const uint8_t *bytes,
                       size_t size);
+
+void node_send_alone(struct medium *medium, const struct address *to, const uint8_t *bytes,
+                     size_t size);
 
 /* Takes note of the time, and of standing still (see member_on_late()). */
 void node_notice(struct node *node, uint64_t now_us);

@@ -117,15 +117,16 @@ static bool is_for_us(const struct medium *medium, const struct hello *hello)
     return hello->to == me->index && memcmp(hello->to_id, me->id, HOST_ID_BYTES) == 0;
 }
 
-static void reception_answer(struct medium *medium, const struct address *to, const uint8_t *bytes,
-                             size_t size)
+static void on_here(struct medium *medium, const struct datagram *d, const struct address *from,
+                    uint64_t now_us)
 {
-    medium->endpoint.counters.datagrams_sent++;
-    medium->endpoint.counters.bytes_sent += size;
-    node_medium_send(medium, to, bytes, size);
+    if (!node_roll_on_here(medium, d, now_us))
+        refuse_mac(medium, from);
 }
 
-static void on_hello(struct medium *medium, const struct datagram *d, const struct address *from)
+/* HELLO or ROLL */
+static void on_hello(struct medium *medium, const struct datagram *d, const struct address *from,
+                     uint64_t now_us)
 {
     struct endpoint *e = &medium->endpoint;
     uint8_t bytes[WELCOME_BYTES > REFUSE_BYTES ? WELCOME_BYTES : REFUSE_BYTES];
@@ -148,12 +149,18 @@ static void on_hello(struct medium *medium, const struct datagram *d, const stru
         e->counters.refused_host++;
         handshake_refuse(&e->me, &d->hello, verdict == REFUSE_GONE ? REASON_GONE : REASON_IDENTITY,
                          bytes);
-        reception_answer(medium, from, bytes, REFUSE_BYTES);
+        node_send_alone(medium, from, bytes, REFUSE_BYTES);
+        return;
+    }
+    if (d->kind == DATAGRAM_ROLL) {
+        member_on_roll(medium->node->member, d->hello.from, now_us);
+        handshake_here(&e->me, &d->hello, bytes);
+        node_send_alone(medium, from, bytes, HERE_BYTES);
         return;
     }
     e->counters.hellos_answered++;
     handshake_welcome(&e->me, &d->hello, e->made[d->hello.from], bytes);
-    reception_answer(medium, from, bytes, WELCOME_BYTES);
+    node_send_alone(medium, from, bytes, WELCOME_BYTES);
 }
 
 static void on_confirm(struct medium *medium, struct datagram *d, const struct address *from,
@@ -232,8 +239,10 @@ void node_on_datagram(struct node *node, const struct address *from, const uint8
     refusal = datagram_decode(bytes, size, medium->endpoint.me.vm, &d);
     if (refusal != DATAGRAM_GOOD)
         refuse_datagram(medium, refusal, &d, from);
-    else if (d.kind == DATAGRAM_HELLO)
-        on_hello(medium, &d, from);
+    else if (d.kind == DATAGRAM_HELLO || d.kind == DATAGRAM_ROLL)
+        on_hello(medium, &d, from, now_us);
+    else if (d.kind == DATAGRAM_HERE)
+        on_here(medium, &d, from, now_us);
     else if (d.kind == DATAGRAM_CONFIRM)
         on_confirm(medium, &d, from, now_us);
     else if (d.kind == DATAGRAM_CAST)

@@ -42,6 +42,7 @@
     X(hosts_gone, "member.hosts_gone")                                                             \
     X(watch_rounds, "member.watch_rounds")                                                         \
     X(batch_counts, "member.batch_counts")                                                         \
+    X(rolls, "member.rolls")                                                                       \
     X(claims, "member.claims")                                                                     \
     X(late_us, "member.late_us")
 

@@ -57,11 +57,14 @@ static int kind_bytes(uint8_t kind)
 {
     switch (kind) {
     case DATAGRAM_HELLO:
+    case DATAGRAM_ROLL:
         return HELLO_BYTES;
     case DATAGRAM_WELCOME:
         return WELCOME_BYTES;
     case DATAGRAM_REFUSE:
         return REFUSE_BYTES;
+    case DATAGRAM_HERE:
+        return HERE_BYTES;
     case DATAGRAM_CONFIRM:
         return CONFIRM_BYTES;
     case DATAGRAM_DATA:
@@ -85,8 +88,12 @@ static int kind_bytes(uint8_t kind)
 
 static void get_handshake(struct cursor *c, struct datagram *d)
 {
-    if (d->kind == DATAGRAM_HELLO) {
+    if (d->kind == DATAGRAM_HELLO || d->kind == DATAGRAM_ROLL) {
         get_hello(c, &d->hello);
+        return;
+    }
+    if (d->kind == DATAGRAM_HERE) {
+        d->host = cursor_get_u32(c);
         return;
     }
     d->session = cursor_get_u32(c);

@@ -9,6 +9,10 @@
  *   WELCOME  = head session responder-session=u32 nonce mac
  *   REFUSE   = head session reason=u8 3u8(0) mac
  *              ; mac(handshake key; "answer", the HELLO's body and the answer up to here)
+ *   ROLL     = head hello mac    ; "I hear no coordinator: are you there?", to every candidate
+ *              ; address; session: any number, the caller's
+ *   HERE     = head host=u32 u32(0) mac
+ *              ; the host's own index; mac as of an answer to HELLO
  *   CONFIRM  = sealed-head hello nonce tag
  *   DATA     = sealed-head *u8 tag             ; payload: see window.h
  *   PING, PONG = sealed-head tag
@@ -57,6 +61,7 @@
 #define HELLO_BYTES (DATAGRAM_HEAD_BYTES + HELLO_BODY_BYTES + AUTH_TAG_BYTES)
 #define WELCOME_BYTES (DATAGRAM_HEAD_BYTES + 8 + AUTH_NONCE_BYTES + AUTH_TAG_BYTES)
 #define REFUSE_BYTES (DATAGRAM_HEAD_BYTES + 8 + AUTH_TAG_BYTES)
+#define HERE_BYTES (DATAGRAM_HEAD_BYTES + 8 + AUTH_TAG_BYTES)
 #define CONFIRM_BYTES (DATAGRAM_OVERHEAD_BYTES + HELLO_BODY_BYTES + AUTH_NONCE_BYTES)
 
 /* X(number, NAME, "name as covey sniff shows it") */
@@ -74,7 +79,9 @@
     X(11, CALL_BACK, "call-back") /* from the coordinator: "shake hands with target" */            \
     X(12, CAST, "cast")           /* a fragment of a multicast */                                  \
     X(13, CHALLENGE, "challenge") /* "are you at this address?" */                                 \
-    X(14, RESPONSE, "response")   /* "I am" */
+    X(14, RESPONSE, "response")   /* "I am" */                                                     \
+    X(15, ROLL, "roll")           /* "are you there?", without a session */                        \
+    X(16, HERE, "here")           /* "I am" */
 
 enum datagram_kind {
 #define DATAGRAM_ENUM(number, name, text) DATAGRAM_##name = number,
@@ -103,8 +110,9 @@ struct datagram {
     uint8_t version, kind;
     uint32_t session;
     uint64_t number;
-    struct hello hello;              /* HELLO, CONFIRM */
+    struct hello hello;              /* HELLO, ROLL, CONFIRM */
     uint32_t responder_session;      /* WELCOME */
+    uint32_t host;                   /* HERE */
     uint8_t nonce[AUTH_NONCE_BYTES]; /* WELCOME, CONFIRM: the responder's */
     uint8_t reason;                  /* REFUSE */
     uint32_t target;                 /* PROBE ... CALL_BACK, once datagram_set_body() was called */
@@ -144,7 +152,7 @@ void datagram_put_hello(struct cursor *c, const struct hello *hello);
 
 static inline bool datagram_is_sealed(uint8_t kind)
 {
-    return kind >= DATAGRAM_CONFIRM;
+    return kind >= DATAGRAM_CONFIRM && kind < DATAGRAM_ROLL;
 }
 
 static inline bool datagram_has_target(uint8_t kind)

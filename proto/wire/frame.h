@@ -56,7 +56,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 5
+#define WIRE_VERSION 6
 
 #define FRAME_HEADER_BYTES 16
 #define FRAME_PAYLOAD_MAX 65536

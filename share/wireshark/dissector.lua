@@ -266,6 +266,8 @@ end
 
 local readers = {
     hello = function(d, s) read_hello(d.list, s, d.at + HEAD) end,
+    roll = function(d, s) read_hello(d.list, s, d.at + HEAD) end,
+    here = function(d, s) add(d.list, "from", d.at + HEAD, 4, number_at(s, d.at + HEAD, 4)) end,
     welcome = function(d, s) add(d.list, "session", d.at + HEAD, 4, number_at(s, d.at + HEAD, 4)) end,
     refuse = function(d, s)
         add(d.list, "session", d.at + HEAD, 4, number_at(s, d.at + HEAD, 4))
@@ -301,7 +303,7 @@ function wire.datagram(s, at, size, way, channel, memory)
     add(d.list, "vm", at + 4, 4, d.vm)
     d.name = DATAGRAM_KINDS[d.kind]
     if version ~= VERSION or not d.name or size < HEAD + 8 + TAG then return d end
-    if d.kind >= 4 and size >= SEALED + TAG then add_sealed(d, s) end
+    if d.kind >= 4 and d.kind < 15 and size >= SEALED + TAG then add_sealed(d, s) end
     if readers[d.name] then readers[d.name](d, s, stop, way, memory) end
     add(d.list, "tag", stop, TAG, nil)
     return d

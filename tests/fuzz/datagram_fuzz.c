@@ -18,7 +18,7 @@ static void check_again(const struct datagram *d, const uint8_t *data, uint32_t 
         datagram_put_sealed(&c, d->kind, vm, d->session, d->number);
     else
         datagram_put_head(&c, d->kind, vm);
-    if (d->kind == DATAGRAM_HELLO || d->kind == DATAGRAM_CONFIRM)
+    if (d->kind == DATAGRAM_HELLO || d->kind == DATAGRAM_ROLL || d->kind == DATAGRAM_CONFIRM)
         datagram_put_hello(&c, &d->hello);
     REQUIRE(cursor_ok(&c) && memcmp(again, data, sizeof again - cursor_left(&c)) == 0);
 }

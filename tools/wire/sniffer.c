@@ -177,7 +177,7 @@ static void read_hosts(struct sniffer *s, const struct datagram *d)
     g->to_task = g->channel;
     if (g->channel != 0)
         return; /* a session between tasks has no host in its number */
-    if (d->kind == DATAGRAM_HELLO || d->kind == DATAGRAM_CONFIRM) {
+    if (d->kind == DATAGRAM_HELLO || d->kind == DATAGRAM_ROLL || d->kind == DATAGRAM_CONFIRM) {
         g->from_host = d->hello.from;
         g->to_host = d->hello.to;
         if (d->hello.from <= HOST_INDEX_MAX &&
@@ -185,7 +185,7 @@ static void read_hosts(struct sniffer *s, const struct datagram *d)
             sniff_windows_forget(s->windows, g->head.vm, d->hello.from);
         return;
     }
-    g->from_host = session_id_peer(d->session);
+    g->from_host = d->kind == DATAGRAM_HERE ? d->host : session_id_peer(d->session);
     if (d->kind == DATAGRAM_WELCOME)
         g->to_host = session_id_peer(d->responder_session);
     else if (d->kind != DATAGRAM_CAST)
@@ -222,7 +222,8 @@ static void read_datagram(struct sniffer *s, const uint8_t *bytes, size_t captur
         read_hosts(s, &d);
         if (g->channel == 0) {
             sniff_hosts_learn(s->hosts, g->head.vm, g->from_host, &g->from);
-            if (d.kind != DATAGRAM_HELLO) /* which goes to every address that the host may have */
+            /* these go to every address that the host may have */
+            if (d.kind != DATAGRAM_HELLO && d.kind != DATAGRAM_ROLL)
                 sniff_hosts_learn(s->hosts, g->head.vm, g->to_host, &g->to);
         }
         g->head.has_number = datagram_is_sealed(d.kind);

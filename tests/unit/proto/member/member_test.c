@@ -1,4 +1,4 @@
-/* links: proto/wire/host.c proto/wire/contention_config.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/election.c proto/member/table.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
+/* links: proto/wire/host.c proto/wire/contention_config.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/roll.c proto/member/election.c proto/member/table.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 /*
  * member_test.c - one member engine alone: what it asks for, what it refuses. (Whole VMs: see
  * tests/sim/vm_test.c.)
@@ -32,7 +32,7 @@ struct witness {
     bool slow;   /* the log agrees to nothing by itself: change[] is what was proposed last */
     uint8_t change[4096];
     size_t change_size;
-    unsigned pings, probes, reopened, closed, joined, proposed;
+    unsigned pings, probes, rolls, reopened, closed, joined, proposed;
     uint64_t founded;
     int ended;
     int last_event;
@@ -71,6 +71,14 @@ static void on_reopen(void *context, uint32_t host, uint64_t now_us)
 
     (void)host, (void)now_us;
     w->reopened++;
+}
+
+static void on_roll(void *context, uint32_t host, uint32_t number)
+{
+    struct witness *w = context;
+
+    (void)host, (void)number;
+    w->rolls++;
 }
 
 static int64_t on_propose(void *context, const uint8_t *bytes, size_t size, uint64_t now_us)
@@ -166,6 +174,7 @@ static struct member *create(struct witness *w, uint32_t index)
                                  .send = on_send,
                                  .ping = on_ping,
                                  .reopen = on_reopen,
+                                 .roll = on_roll,
                                  .propose = on_propose,
                                  .found = on_found,
                                  .close = on_close,
