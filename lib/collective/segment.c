@@ -71,6 +71,11 @@ uint32_t segment_sequence(uint32_t call, int part)
     return 0x80000000u | call << 1 | (uint32_t)part;
 }
 
+uint32_t segment_later(uint32_t sequence, int calls)
+{
+    return 0x80000000u | (sequence + ((uint32_t)calls << 1));
+}
+
 static uint8_t *slot_memory(const struct team_segment *s, uint32_t sequence)
 {
     return s->memory->slots + sequence % SLOTS * slot_bytes(s->members);
@@ -118,11 +123,15 @@ uint8_t *segment_large_result(const struct team_segment *s, uint32_t sequence)
     return segment_large_area(s, sequence, s->members);
 }
 
-uint32_t segment_take_large(struct team_segment *s, uint32_t sequence)
+void segment_take_large(struct team_segment *s, uint32_t sequence, uint32_t operations,
+                        uint32_t before[SEGMENT_LARGES])
 {
-    uint32_t *taken = &s->large_taken[large_number(sequence)], before = *taken;
-    *taken = sequence;
-    return before;
+    for (uint32_t i = 0; i < operations && i < SEGMENT_LARGES; i++) {
+        uint32_t *taken = &s->large_taken[large_number(segment_later(sequence, (int)i))];
+        uint32_t more = (operations - 1 - i) / SEGMENT_LARGES * SEGMENT_LARGES;
+        before[i] = *taken;
+        *taken = segment_later(sequence, (int)(i + more));
+    }
 }
 
 /* ---- making one --------------------------------------------------------------------------------

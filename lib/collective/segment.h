@@ -57,15 +57,19 @@ void segment_free(struct team_segment *s); /* NULL is fine */
 
 /* The operation of a call, by its number; a call consists of part 0, and perhaps part 1. */
 uint32_t segment_sequence(uint32_t call, int part);
+uint32_t segment_later(uint32_t sequence, int calls); /* the same part so many calls later */
 
 /* Where a member brings SEGMENT_AREA bytes, and where a result of as many may be put. */
 uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int member);
 uint8_t *segment_result(const struct team_segment *s, uint32_t sequence);
 
-/* Large areas are fewer, so that they stay in caches: an operation that wants them takes those of
- * its number, in the order of all operations, and may use them when the one that it is told has
- * ended, with the caller and with all others. 0: there was none. */
-uint32_t segment_take_large(struct team_segment *s, uint32_t sequence);
+/* Large areas are fewer, so that they stay in caches: an operation uses those of its number when
+ * the one that had them before has ended, with the caller and with all others. The caller takes
+ * them for so many operations, one a call from this one on, at once, in the order of all calls.
+ * before[i]: who had those of the operation i before, 0: nobody; behind SEGMENT_LARGES it is one of
+ * these itself. */
+void segment_take_large(struct team_segment *s, uint32_t sequence, uint32_t operations,
+                        uint32_t before[SEGMENT_LARGES]);
 bool segment_has_ended(const struct team_segment *s, uint32_t sequence);
 uint8_t *segment_large_area(const struct team_segment *s, uint32_t sequence, int member);
 uint8_t *segment_large_result(const struct team_segment *s, uint32_t sequence);

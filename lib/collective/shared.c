@@ -36,12 +36,14 @@ static bool is_root(const struct shared_job *job)
 
 static uint8_t *area(const struct shared_job *job, int member)
 {
-    return (job->medium ? segment_large_area : segment_area)(job->segment, job->sequence, member);
+    return (job->size == SHARED_MEDIUM ? segment_large_area : segment_area)(job->segment,
+                                                                            job->sequence, member);
 }
 
 static uint8_t *common_result(const struct shared_job *job)
 {
-    return (job->medium ? segment_large_result : segment_result)(job->segment, job->sequence);
+    return (job->size == SHARED_MEDIUM ? segment_large_result : segment_result)(job->segment,
+                                                                                job->sequence);
 }
 
 /* ---- what every member says of its call --------------------------------------------------------
@@ -77,13 +79,23 @@ static uint64_t address(const void *at)
     return (uint64_t)(uintptr_t)at;
 }
 
+uint32_t shared_before(const struct shared_job *job)
+{
+    size_t number = job->size == SHARED_MEDIUM ? job->piece.first / job->piece.most : 0;
+    if (job->size != SHARED_MEDIUM)
+        return 0;
+    return number < SEGMENT_LARGES ? job->piece.before[number]
+                                   : segment_later(job->sequence, -SEGMENT_LARGES);
+}
+
 /* ---- acts that wait ----------------------------------------------------------------------------
  */
 
 static int await_slot(struct shared_job *job)
 {
+    uint32_t before = shared_before(job);
     bool free = segment_is_free(job->segment, job->sequence) &&
-                (job->before == 0 || segment_has_ended(job->segment, job->before));
+                (before == 0 || segment_has_ended(job->segment, before));
     return free ? ACT_DONE : ACT_WAITS;
 }
 
@@ -148,33 +160,46 @@ bool shared_may_go_on(struct shared_job *job)
 /* ---- arriving and leaving ----------------------------------------------------------------------
  */
 
-static void arrive_with(struct shared_job *job, const void *bytes, size_t size)
+static void arrive_with_card(struct shared_job *job)
 {
     const struct segment_card card = {what_is_called(job), address(job->send), address(job->recv)};
-    assert(size <= (job->medium ? SEGMENT_LARGE : SEGMENT_AREA) || !job->small);
-    if (job->small && size > 0)
-        memcpy(area(job, job->segment->me), bytes, size);
     segment_put_card(job->segment, job->sequence, &card);
     segment_arrive(job->segment, job->sequence);
 }
 
+/* The piece of each of so many blocks goes to the own area, one behind the other. */
+static void bring_blocks(const struct shared_job *job, size_t n)
+{
+    const struct shared_piece *piece = &job->piece;
+    assert(n * piece->bytes <= (job->size == SHARED_MEDIUM ? SEGMENT_LARGE : SEGMENT_AREA));
+    for (size_t i = 0; i < n && piece->bytes > 0; i++)
+        memcpy(area(job, job->segment->me) + i * piece->bytes,
+               (const uint8_t *)job->send + i * job->bytes + piece->first, piece->bytes);
+}
+
 static int arrive(struct shared_job *job)
 {
-    arrive_with(job, job->send, job->bytes);
+    if (job->size != SHARED_LARGE)
+        bring_blocks(job, 1);
+    arrive_with_card(job);
     return ACT_DONE;
 }
 
 /* Nobody else needs what is sent; the caller itself only where the result goes to its place. */
 static int arrive_alone(struct shared_job *job)
 {
-    arrive_with(job, job->send, job->send == job->recv ? job->bytes : 0);
+    if (job->send == job->recv)
+        bring_blocks(job, 1);
+    arrive_with_card(job);
     return ACT_DONE;
 }
 
 /* With a block for every member. */
 static int arrive_with_blocks(struct shared_job *job)
 {
-    arrive_with(job, job->send, job->bytes * (size_t)members(job));
+    if (job->size != SHARED_LARGE)
+        bring_blocks(job, (size_t)members(job));
+    arrive_with_card(job);
     return ACT_DONE;
 }
 
@@ -243,38 +268,39 @@ static int read_from(const struct shared_job *job, int member, void *to, bool it
     return error_set(COVEY_ENOTASK, "%s: a member ended, or its memory cannot be read", job->name);
 }
 
-/* Its array from `at` bytes on: out of its area, or of its memory. */
-static int take_from(const struct shared_job *job, int member, void *to, size_t at, size_t bytes)
+/* The piece of a block of its, out of its area, or of its memory. */
+static int take_block(const struct shared_job *job, int member, size_t block, uint8_t *to)
 {
+    const struct shared_piece *piece = &job->piece;
+    size_t at = block * job->bytes + piece->first;
     int result = check_call(job, member);
     if (result == ACT_DONE && member == job->segment->me)
-        take(to, (const uint8_t *)job->send + at, bytes);
-    else if (result == ACT_DONE && job->small)
-        take(to, area(job, member) + at, bytes);
-    else if (result == ACT_DONE && bytes > 0)
-        result = read_from(job, member, to, false, at, bytes);
+        take(to + piece->first, (const uint8_t *)job->send + at, piece->bytes);
+    else if (result == ACT_DONE && job->size != SHARED_LARGE)
+        take(to + piece->first, area(job, member) + block * piece->bytes, piece->bytes);
+    else if (result == ACT_DONE && piece->bytes > 0)
+        result = read_from(job, member, to + piece->first, false, at, piece->bytes);
     return result;
 }
 
 static int take_root(struct shared_job *job)
 {
-    return take_from(job, job->root, job->recv, 0, job->bytes);
+    return take_block(job, job->root, 0, job->recv);
 }
 
 /* The own block of the root's. */
 static int take_part(struct shared_job *job)
 {
-    return take_from(job, job->root, job->recv, (size_t)job->segment->me * job->bytes, job->bytes);
+    return take_block(job, job->root, (size_t)job->segment->me, job->recv);
 }
 
 /* Beginning behind the own place, so that not all read of one member at once. */
-static int take_blocks(struct shared_job *job, size_t at)
+static int take_blocks(struct shared_job *job, size_t block)
 {
     int result = ACT_DONE, n = members(job);
     for (int i = 0; i < n && result == ACT_DONE; i++) {
         int member = (job->segment->me + i) % n;
-        result = take_from(job, member, (uint8_t *)job->recv + (size_t)member * job->bytes, at,
-                           job->bytes);
+        result = take_block(job, member, block, (uint8_t *)job->recv + (size_t)member * job->bytes);
     }
     return result;
 }
@@ -287,7 +313,7 @@ static int take_all(struct shared_job *job)
 /* Of each member the block that is for this one. */
 static int take_column(struct shared_job *job)
 {
-    return take_blocks(job, (size_t)job->segment->me * job->bytes);
+    return take_blocks(job, (size_t)job->segment->me);
 }
 
 /* ---- reductions of what passes through the segment
@@ -307,6 +333,12 @@ static size_t elements_in(const struct shared_job *job, size_t bytes)
     return elements == 0 ? grain : elements;
 }
 
+/* Of the piece. */
+static size_t elements(const struct shared_job *job)
+{
+    return job->piece.bytes / width(job);
+}
+
 static size_t part_start(const struct shared_job *job, int member)
 {
     size_t start = 0;
@@ -324,7 +356,7 @@ static struct part_of_all part_of(const struct shared_job *job, int member)
 {
     if (job->counts != NULL)
         return (struct part_of_all){part_start(job, member), job->counts[member]};
-    size_t grain = op_grain(job->team->vm, job->op), grains = job->count / grain;
+    size_t grain = op_grain(job->team->vm, job->op), grains = elements(job) / grain;
     size_t n = (size_t)members(job), at = (size_t)member;
     size_t first = grains / n * at + grains % n * at / n;
     size_t end = grains / n * (at + 1) + grains % n * (at + 1) / n;
@@ -335,7 +367,7 @@ static struct part_of_all part_of(const struct shared_job *job, int member)
 static const uint8_t *brought(const struct shared_job *job, int member)
 {
     bool own = member == job->segment->me && job->send != job->recv;
-    return own ? job->send : area(job, member);
+    return own ? (const uint8_t *)job->send + job->piece.first : area(job, member);
 }
 
 static void fold_cached(const struct shared_job *job, int end, struct part_of_all part,
@@ -368,12 +400,12 @@ static int fold_areas(const struct shared_job *job, int end, struct part_of_all 
 
 static int fold_all_of(const struct shared_job *job, int end, uint8_t *result)
 {
-    return fold_areas(job, end, (struct part_of_all){0, job->count}, result);
+    return fold_areas(job, end, (struct part_of_all){0, elements(job)}, result);
 }
 
 static int fold_here(struct shared_job *job)
 {
-    return fold_all_of(job, members(job), job->recv);
+    return fold_all_of(job, members(job), (uint8_t *)job->recv + job->piece.first);
 }
 
 /* Whoever arrived last does so for all. */
@@ -387,7 +419,7 @@ static int fold_if_last(struct shared_job *job)
 
 static int take_result(struct shared_job *job)
 {
-    take(job->recv, common_result(job), job->bytes);
+    take((uint8_t *)job->recv + job->piece.first, common_result(job), job->piece.bytes);
     return ACT_DONE;
 }
 
@@ -440,7 +472,7 @@ static int fold_piece(const struct shared_job *job, size_t first, size_t count, 
     for (int i = 0; i < members(job) && done == ACT_DONE; i++) {
         bool mine = i == job->segment->me;
         if (!mine)
-            done = take_from(job, i, i == 0 ? result : scratch, at, bytes);
+            done = read_from(job, i, i == 0 ? result : scratch, false, at, bytes);
         else if (i == 0)
             take(result, own, bytes);
         if (done == ACT_DONE && i > 0)
@@ -608,10 +640,8 @@ SCRIPT(transpose, await_slot, arrive_with_blocks, await_all, take_column, leave)
 SCRIPT(transpose_large, await_slot, arrive_with_copy, await_all, take_column, reach_first,
        await_first, leave);
 
-enum size { SMALL, MEDIUM, LARGE };
-
 /* [root or others] */
-static shared_act *const *const scripts[][3][2] = {
+static shared_act *const *const scripts[][SHARED_LARGE + 1][2] = {
     [SHARED_BARRIER] = {{barrier, barrier}, {barrier, barrier}, {barrier, barrier}},
     [SHARED_BCAST] = {{give, get}, {give, get}, {give_large, get}},
     [SHARED_REDUCE] = {{fold, bring}, {fold, bring}, {fold_large, bring_part}},
@@ -635,38 +665,93 @@ static shared_act *const *const scripts[][3][2] = {
                          {transpose_large, transpose_large}},
 };
 
-/* Bytes that one member brings into its area. */
-static uint64_t area_bytes(enum shared_kind kind, uint64_t bytes, int n)
+static size_t blocks_brought(const struct shared_job *job)
 {
-    bool blocks = kind == SHARED_SCATTER || kind == SHARED_ALLTOALL;
-    return blocks ? bytes * (uint64_t)n : bytes;
+    bool blocks = job->kind == SHARED_SCATTER || job->kind == SHARED_ALLTOALL;
+    return blocks ? (size_t)members(job) : 1;
 }
 
-/* Bytes that a member can bring to the segment. Where two only copy, each its half, one copy from
- * memory to memory is sooner done for large arrays than two. */
-static size_t brings_most(const struct shared_job *job)
+static bool folds(const struct shared_job *job)
 {
-    bool folds = scripts[job->kind][SMALL][0] == fold || scripts[job->kind][SMALL][0] == fold_all ||
-                 scripts[job->kind][SMALL][0] == fold_blocks;
-    if (scripts[job->kind][MEDIUM][0] == NULL)
-        return SEGMENT_AREA;
-    return members(job) == 2 && !folds && job->segment->readable ? PAIR_BYTES : SEGMENT_LARGE;
+    return job->kind == SHARED_REDUCE || job->kind == SHARED_ALLREDUCE ||
+           job->kind == SHARED_REDUCE_SCATTER;
 }
 
-void shared_plan(struct shared_job *job, struct covey_team *team, uint32_t call, int part)
+/* Bytes of a block that pass through large areas at once; 0: they do not hold as many. */
+static size_t piece_most(const struct shared_job *job)
+{
+    size_t most = SEGMENT_LARGE / blocks_brought(job);
+    if (!folds(job))
+        return most;
+    most = elements_in(job, most) * width(job);
+    return most <= SEGMENT_LARGE ? most : 0;
+}
+
+/* By which way a call goes, by measurement: of more than two members that copy each other's memory
+ * all are slower than with pieces that stay in caches, of two it is one that copies once. What
+ * cannot be read otherwise goes through the segment as long as it fits. */
+static enum shared_size size_of(const struct shared_job *job)
+{
+    uint64_t brings = (uint64_t)job->bytes * blocks_brought(job);
+    bool pair = members(job) == 2;
+    if (brings <= SEGMENT_AREA)
+        return SHARED_SMALL;
+    if (scripts[job->kind][SHARED_MEDIUM][0] == NULL)
+        return SHARED_LARGE;
+    size_t most = piece_most(job);
+    if (job->bytes <= most)
+        return pair && !folds(job) && brings > PAIR_BYTES && job->segment->readable ? SHARED_LARGE
+                                                                                    : SHARED_MEDIUM;
+    bool all_read =
+        job->kind == SHARED_BCAST || job->kind == SHARED_ALLREDUCE || job->kind == SHARED_ALLGATHER;
+    bool pieces = job->kind == SHARED_REDUCE || (all_read && !pair);
+    return pieces && most > 0 && job->team->hosts == 1 ? SHARED_MEDIUM : SHARED_LARGE;
+}
+
+uint32_t shared_plan(struct shared_job *job, struct covey_team *team)
 {
     job->team = team;
     job->segment = team->shared.segment;
-    job->sequence = segment_sequence(call, part);
     job->bytes = job->kind == SHARED_BARRIER ? 0 : job->count * width(job);
-    uint64_t brings = area_bytes(job->kind, job->bytes, members(job));
-    job->small = brings <= brings_most(job);
-    job->medium = job->small && brings > SEGMENT_AREA;
-    job->before = job->medium ? segment_take_large(job->segment, job->sequence) : 0;
-    job->at = scripts[job->kind][job->medium  ? MEDIUM
-                                 : job->small ? SMALL
-                                              : LARGE][is_root(job) ? 0 : 1];
-    assert(job->small || job->segment->readable);
+    job->size = size_of(job);
+    assert(job->size != SHARED_LARGE || job->segment->readable);
+    if (job->size != SHARED_MEDIUM) {
+        job->piece = (struct shared_piece){.bytes = job->bytes};
+        return 1;
+    }
+    size_t most = piece_most(job);
+    job->piece =
+        (struct shared_piece){.bytes = job->bytes < most ? job->bytes : most, .most = most};
+    return (uint32_t)((job->bytes + most - 1) / most);
+}
+
+static shared_act *const *script_of(const struct shared_job *job)
+{
+    return scripts[job->kind][job->size][is_root(job) ? 0 : 1];
+}
+
+void shared_number(struct shared_job *job, uint32_t call, int part)
+{
+    const struct shared_piece *piece = &job->piece;
+    job->sequence = segment_sequence(call, part);
+    job->at = script_of(job);
+    if (job->size == SHARED_MEDIUM)
+        segment_take_large(job->segment, job->sequence,
+                           (uint32_t)((job->bytes + piece->most - 1) / piece->most),
+                           job->piece.before);
+}
+
+/* If there is one. */
+static void begin_next_piece(struct shared_job *job)
+{
+    struct shared_piece *piece = &job->piece;
+    size_t first = piece->first + piece->bytes, left = job->bytes - first;
+    if (left == 0)
+        return;
+    piece->first = first;
+    piece->bytes = left < piece->most ? left : piece->most;
+    job->sequence = segment_later(job->sequence, 1);
+    job->at = script_of(job);
 }
 
 int shared_go_on(struct shared_job *job)
@@ -676,6 +761,8 @@ int shared_go_on(struct shared_job *job)
         result = (*job->at)(job);
         if (result == ACT_DONE)
             job->at++;
+        if (*job->at == NULL)
+            begin_next_piece(job);
     }
     return result;
 }
@@ -692,12 +779,14 @@ void shared_end(struct shared_job *job)
 bool shared_waits_in_vain(const struct shared_job *job, int member)
 {
     shared_act *act = *job->at;
-    if (act == await_slot && job->before != 0 && !segment_has_ended(job->segment, job->before))
-        return segment_stage_of(job->segment, job->before, member) != STAGE_LEFT;
+    uint32_t before = act == await_slot ? shared_before(job) : 0;
+    if (before != 0 && !segment_has_ended(job->segment, before))
+        return segment_stage_of(job->segment, before, member) != STAGE_LEFT;
     enum segment_stage stage = segment_stage_of(job->segment, job->sequence, member);
     if (act == NULL || stage == STAGE_LEFT || (*act)((struct shared_job *)job) != ACT_WAITS)
         return false;
-    if (act == await_release && scripts[job->kind][SMALL][0] != scripts[job->kind][SMALL][1])
+    if (act == await_release &&
+        scripts[job->kind][SHARED_SMALL][0] != scripts[job->kind][SHARED_SMALL][1])
         return member == job->root;
     if (act == await_release)
         return stage == STAGE_ABSENT || segment_last(job->segment, job->sequence) == member;

@@ -1,9 +1,9 @@
 /*
  * shared.h - collective calls through memory that the members of a team on one host share.
  *
- * Small arrays pass through the segment (segment.h), those of some 10 KiB through its large areas.
- * Of larger ones each member tells where it has them, and the others read them there
- * (process_vm_readv): one copy, and no memory of ours, but a system call for each piece. What a
+ * Small arrays pass through the segment (segment.h), longer ones piece by piece through its large
+ * areas. Where one copy is better than two, each member tells where it has its array, and the
+ * others read it there (process_vm_readv), which needs no memory of ours, but system calls. What a
  * member does for an operation is a script: a list of acts, some of which wait. A script is carried
  * out in two ways: by the call itself, when it waits for its end anyway (shared_call), or as a step
  * of a collective (collective_shared), from the poll loop.
@@ -35,6 +35,19 @@ enum shared_kind {
     SHARED_ALLTOALL
 };
 
+enum shared_size {
+    SHARED_SMALL,  /* it passes through the segment, */
+    SHARED_MEDIUM, /* in large areas, piece by piece, each an operation by itself, */
+    SHARED_LARGE   /* or not */
+};
+
+/* What is done at once. */
+struct shared_piece {
+    size_t first, bytes;             /* of each block of a member, or of its array */
+    size_t most;                     /* bytes: the last one may have less */
+    uint32_t before[SEGMENT_LARGES]; /* the operations that had the first ones' large areas */
+};
+
 /* One call of a member. The caller sets the first part; places are numbers of members in the
  * segment, in the order of their ranks. */
 struct shared_job {
@@ -52,11 +65,10 @@ struct shared_job {
     struct covey_team *team;
     struct team_segment *segment;
     uint32_t sequence;
-    shared_act *const *at;   /* the act that is next, up to a NULL */
-    size_t bytes;            /* of count elements */
-    bool small;              /* it passes through the segment, */
-    bool medium;             /* and that in large areas, */
-    uint32_t before;         /* which this operation had before, or 0 */
+    shared_act *const *at; /* the act that is next, up to a NULL */
+    size_t bytes;          /* of count elements */
+    enum shared_size size;
+    struct shared_piece piece;
     uint8_t *memory;         /* of its own, if it needs some */
     struct shared_job *next; /* in the list of those that wait */
     covey_req_t *req;        /* that it ends; NULL: the caller itself waits */
@@ -94,8 +106,13 @@ void shared_task_gone(struct covey *vm, struct peer *peer);
 
 /* ---- scripts: shared.c ---- */
 
-/* Completes the job for a team's segment and finds its script. */
-void shared_plan(struct shared_job *job, struct covey_team *team, uint32_t call, int part);
+/* Completes the job for a team's segment. Returns how many calls it counts as, one for each piece;
+ * a part of a collective between hosts is one. */
+uint32_t shared_plan(struct shared_job *job, struct covey_team *team);
+/* Gives it the number of the first of those and finds its script. */
+void shared_number(struct shared_job *job, uint32_t call, int part);
+/* The operation that must have ended before the next one takes its large areas; 0: none. */
+uint32_t shared_before(const struct shared_job *job);
 /* Carries out acts up to one that waits, or the end; without the lock. */
 int shared_go_on(struct shared_job *job);
 /* Whether the act that is next need not wait; of one that waits only. */

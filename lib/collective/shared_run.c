@@ -80,8 +80,8 @@ bool shared_arm(struct covey *vm)
 {
     for (const struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
         segment_ask_bell(job->segment, job->sequence);
-        if (job->before != 0)
-            segment_ask_bell(job->segment, job->before);
+        if (shared_before(job) != 0)
+            segment_ask_bell(job->segment, shared_before(job));
     }
     return shared_look(vm);
 }
@@ -143,7 +143,7 @@ static bool look_often(struct shared_job *job, int times)
 static bool yield_to_members(struct shared_job *job, uint64_t start_us)
 {
     const struct sharing *shared = &job->team->shared;
-    bool large = !job->small || job->medium;
+    bool large = job->size != SHARED_SMALL;
     uint64_t for_us = large ? YIELD_LARGE_US : job->req != NULL ? YIELD_HOSTS_US : YIELD_US;
     bool hopeful = shared->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
     int looks = shared->crowded ? LOOKS_CROWDED : LOOKS;
@@ -207,13 +207,14 @@ static int wait_for_members(struct shared_job *job, uint64_t *deadline_us)
     return error;
 }
 
-/* The number of the call; or the error of a broken team. */
-static int number_take(struct covey_team *team, const char *name, uint32_t *number)
+/* The number of the first of so many calls; or the error of a broken team. */
+static int number_take(struct covey_team *team, const char *name, uint32_t calls, uint32_t *number)
 {
     pthread_mutex_lock(&team->vm->lock);
     int error =
         team->broken != 0 ? error_set(team->broken, "%s: %s", name, team->broken_text) : COVEY_OK;
-    *number = error == COVEY_OK ? team->calls++ : 0;
+    *number = team->calls;
+    team->calls += error == COVEY_OK ? calls : 0;
     pthread_mutex_unlock(&team->vm->lock);
     return error;
 }
@@ -232,10 +233,10 @@ static int shared_call(struct covey_team *team, struct shared_job *job)
 {
     uint32_t number;
     uint64_t deadline_us = 0;
-    int error = number_take(team, job->name, &number);
+    int error = number_take(team, job->name, shared_plan(job, team), &number);
     if (error != COVEY_OK)
         return error;
-    shared_plan(job, team, number, 0);
+    shared_number(job, number, 0);
     int result = shared_go_on(job);
     while (result == ACT_WAITS) {
         error = wait_for_members(job, &deadline_us);
@@ -374,6 +375,12 @@ int collective_shared(struct collective *c, const struct shared_job *what, int p
         memcpy(counts, what->counts, bytes);
         job->counts = counts;
     }
-    shared_plan(job, c->team, c->number, part);
+    uint32_t calls = shared_plan(job, c->team);
+    if (calls > 1) {
+        pthread_mutex_lock(&c->team->vm->lock);
+        c->team->calls += calls - 1; /* the first is the collective itself */
+        pthread_mutex_unlock(&c->team->vm->lock);
+    }
+    shared_number(job, c->number, part);
     return collective_add_shared(c, job);
 }

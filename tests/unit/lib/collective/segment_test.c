@@ -170,10 +170,22 @@ static void large_areas_are_taken_in_turn(void)
     CU_ASSERT_PTR_EQUAL(segment_large_result(members[0], first),
                         segment_large_area(members[0], first, 2));
     for (int i = 0; i < 2; i++) {
-        CU_ASSERT_EQUAL(segment_take_large(members[i], first), 0);
-        CU_ASSERT_EQUAL(segment_take_large(members[i], second), first);
-        CU_ASSERT_EQUAL(segment_take_large(members[i], later), second);
+        uint32_t before[SEGMENT_LARGES] = {1, 1, 1, 1};
+        segment_take_large(members[i], first, 1, before);
+        CU_ASSERT_EQUAL(before[0], 0);
+        segment_take_large(members[i], second, 1, before);
+        CU_ASSERT_EQUAL(before[0], first);
+        CU_ASSERT_EQUAL(before[1], 1);
+        segment_take_large(members[i], later, SEGMENT_LARGES + 2, before);
+        CU_ASSERT_EQUAL(before[0], second);
+        CU_ASSERT(before[1] == 0 && before[2] == 0 && before[3] == 0);
+        segment_take_large(members[i], segment_later(later, SEGMENT_LARGES + 2), 2, before);
+        CU_ASSERT_EQUAL(before[0], segment_later(later, 2));
+        CU_ASSERT_EQUAL(before[1], segment_later(later, 3));
+        segment_take_large(members[i], segment_later(later, 2 * SEGMENT_LARGES), 1, before);
+        CU_ASSERT_EQUAL(before[0], segment_later(later, SEGMENT_LARGES));
     }
+    CU_ASSERT_EQUAL(segment_later(segment_sequence(0x3fffffff, 1), 1), segment_sequence(0, 1));
     CU_ASSERT_FALSE(segment_has_ended(members[0], first)); /* nobody has come */
     segment_arrive(members[0], first);
     segment_leave(members[0], first);
