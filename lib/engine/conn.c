@@ -455,21 +455,22 @@ static bool read_body(struct conn *conn)
     return true;
 }
 
-/* A large message that the task waited for is here: it goes on before more is read, for what comes
- * to a posted receive is copied once, and what comes before it twice, into memory not yet touched.
- * Only rings: they are looked at whenever anything is, where a descriptor tells of bytes but once.
- * The ring of a task that ended is closed after this look. */
-static bool task_may_go_on(const struct conn *conn, uint64_t bulk_taken)
+/* A large message that the task waited for is here, or all that it waits for: it goes on before
+ * more is read, for what comes to a posted receive is copied once, and what comes before it twice,
+ * into memory not yet touched; and short messages that wait in the ring are taken from there
+ * (plain.c). Only rings: they are looked at whenever anything is, where a descriptor tells of bytes
+ * but once. The ring of a task that ended is closed after this look. */
+static bool task_may_go_on(const struct conn *conn, uint64_t awaited_taken)
 {
     const struct covey *vm = conn->vm;
     return conn->watch.fd < 0 && vm->wait.poller == POLLER_TASK &&
-           vm->inbox.bulk_taken != bulk_taken && !conn->peer->leaving;
+           vm->inbox.awaited_taken != awaited_taken && !conn->peer->leaving;
 }
 
 void conn_read(struct covey *vm, struct conn *conn)
 {
-    uint64_t bulk_taken = vm->inbox.bulk_taken;
-    while (!conn->closed && !task_may_go_on(conn, bulk_taken)) {
+    uint64_t awaited_taken = vm->inbox.awaited_taken;
+    while (!conn->closed && !task_may_go_on(conn, awaited_taken)) {
         if (!conn->in.taken && !read_head(conn))
             break;
         if (!conn->in.routed) {

@@ -293,7 +293,8 @@ static void finish_bound(struct covey *vm, struct arrival *a)
     assert(req->receive.arrival == a && a->complete && !a->listed);
     partial_remove(vm, req);
     req->receive.arrival = NULL;
-    vm->inbox.bulk_taken += a->info.bytes >= BULK_BYTES;
+    bool last = vm->inbox.posted == NULL && vm->inbox.partial == NULL;
+    vm->inbox.awaited_taken += last || a->info.bytes >= BULK_BYTES;
     if (req->receive.into_array && a->representation != representation_native())
         elements_swap(req->receive.type, req->receive.base, req->receive.count);
     if (!req->receive.into_array && a->msg == NULL) {

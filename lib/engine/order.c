@@ -149,12 +149,12 @@ static uint64_t look_at(struct covey *vm, struct conn *conn, bool *announced)
     if (vm->order.forgone != 0 && stamp_is_before(stamp, vm->order.forgone))
         stamp = 0;
     /* a stream that was read to its end says so once more without looking, and a ring is not read
-     * to its end when a large message was taken */
+     * to its end when what the task waited for was taken */
     int looks = empty ? 0 : routes[conn->route].ring ? 1 : 2;
     while (looks > 0 && !conn->order.parked && !conn->closed) {
-        uint64_t bulk_taken = vm->inbox.bulk_taken;
+        uint64_t awaited_taken = vm->inbox.awaited_taken;
         conn_read(vm, conn);
-        looks -= vm->inbox.bulk_taken == bulk_taken;
+        looks -= vm->inbox.awaited_taken == awaited_taken;
     }
     if (conn->order.parked)
         return conn->order.stamp;
@@ -325,14 +325,14 @@ bool order_admits_notice(struct covey *vm, const struct frame *frame, const uint
 
 bool order_settle(struct covey *vm)
 {
-    uint64_t bulk_taken = vm->inbox.bulk_taken;
+    uint64_t awaited_taken = vm->inbox.awaited_taken;
     bool moved = false;
     vm->order.due = false;
     if (vm->home.kept)
         home_read(vm);
     while (vm->order.parked > 0) {
         struct conn *conn = earliest(vm);
-        if (vm->wait.poller == POLLER_TASK && vm->inbox.bulk_taken != bulk_taken) {
+        if (vm->wait.poller == POLLER_TASK && vm->inbox.awaited_taken != awaited_taken) {
             vm->order.due = true;
             break;
         }

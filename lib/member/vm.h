@@ -144,7 +144,7 @@ struct inbox {
     uint64_t unexpected_bytes, arrivals;
     bool ready_on; /* the program asked for ready_fd, which counts those that covey_recv() finds */
     int ready_fd;
-    uint64_t bulk_taken;    /* large messages that receives took */
+    uint64_t awaited_taken; /* large messages that receives took, and those of the last receive */
     uint64_t arrived_bytes; /* of messages */
     uint64_t arriving;      /* what is missing of the one that came last; of a schedule: 0 */
     struct covey_req *posted, *posted_last;
