@@ -81,9 +81,9 @@ static uint64_t address(const void *at)
 
 uint32_t shared_before(const struct shared_job *job)
 {
-    size_t number = job->size == SHARED_MEDIUM ? job->piece.first / job->piece.most : 0;
     if (job->size != SHARED_MEDIUM)
         return 0;
+    size_t number = job->piece.first / job->piece.most;
     return number < SEGMENT_LARGES ? job->piece.before[number]
                                    : segment_later(job->sequence, -SEGMENT_LARGES);
 }
@@ -715,14 +715,13 @@ uint32_t shared_plan(struct shared_job *job, struct covey_team *team)
     job->bytes = job->kind == SHARED_BARRIER ? 0 : job->count * width(job);
     job->size = size_of(job);
     assert(job->size != SHARED_LARGE || job->segment->readable);
-    if (job->size != SHARED_MEDIUM) {
-        job->piece = (struct shared_piece){.bytes = job->bytes};
+    job->piece.bytes = job->bytes;
+    if (job->size != SHARED_MEDIUM)
         return 1;
-    }
-    size_t most = piece_most(job);
-    job->piece =
-        (struct shared_piece){.bytes = job->bytes < most ? job->bytes : most, .most = most};
-    return (uint32_t)((job->bytes + most - 1) / most);
+    job->piece.most = piece_most(job);
+    if (job->bytes > job->piece.most)
+        job->piece.bytes = job->piece.most;
+    return (uint32_t)((job->bytes + job->piece.most - 1) / job->piece.most);
 }
 
 static shared_act *const *script_of(const struct shared_job *job)

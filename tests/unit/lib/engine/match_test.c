@@ -320,6 +320,26 @@ static void a_message_takes_the_oldest_receive_that_it_fits(void)
     teardown(&f);
 }
 
+/* Behind what the last receive took nothing more is read for the moment: the task goes on. */
+static void what_ends_the_last_receive_is_told(void)
+{
+    struct fixture f;
+    setup(&f);
+    struct covey_req first = receive(&f, 0, 1), second = receive(&f, 0, 1);
+    match_post(&f.vm, &first);
+    match_post(&f.vm, &second);
+    send_numbers(&f, 0, 1, 10, 1);
+    CU_ASSERT_EQUAL(f.vm.inbox.awaited_taken, 0);
+    send_numbers(&f, 0, 2, 20, 1);
+    CU_ASSERT_EQUAL(f.vm.inbox.awaited_taken, 0);
+    send_numbers(&f, 0, 1, 30, 1);
+    CU_ASSERT_EQUAL(f.vm.inbox.awaited_taken, 1);
+    CU_ASSERT_EQUAL(first_number(&first), 10);
+    CU_ASSERT_EQUAL(first_number(&second), 30);
+    CU_ASSERT_EQUAL(receive_now(&f, 0, 2), 20);
+    teardown(&f);
+}
+
 /* One of three senders stands still: the others' messages are not kept waiting. */
 static void a_receive_from_any_task_prefers_what_is_complete(void)
 {
@@ -1272,6 +1292,7 @@ static void everything_at_random_arrives_once_and_in_order(void)
 int main(void)
 {
     static const struct test_case cases[] = {
+        {"what ends the last receive is told", what_ends_the_last_receive_is_told},
         {"a receive takes the oldest message that fits",
          a_receive_takes_the_oldest_message_that_fits},
         {"a message takes the oldest receive that it fits",
