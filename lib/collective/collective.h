@@ -33,6 +33,7 @@
 #include "lib/collective/teams.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/req.h"
+#include "lib/member/giving.h"
 #include "lib/member/watch.h"
 
 #define LANES 16 /* kinds of messages of one collective that must not be taken for each other */
@@ -62,7 +63,8 @@ struct sharing {
     struct team_segment *segment; /* NULL: nothing */
     struct watch bell;            /* of the segment */
     unsigned doubt;               /* whether yielding pays when a call waits for them */
-    bool crowded;                 /* they are more than there are processors */
+    struct giving giving;
+    bool crowded; /* they are more than there are processors */
 };
 
 /* Whether members cast: never, where the table says so, or always, for all of them force the route

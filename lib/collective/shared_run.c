@@ -22,7 +22,6 @@
 #include "proto/wire/list.h"
 
 #include <assert.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,14 +142,15 @@ static bool look_often(struct shared_job *job, int times)
  */
 static bool yield_to_members(struct shared_job *job, uint64_t start_us)
 {
-    const struct sharing *shared = &job->team->shared;
+    struct sharing *shared = &job->team->shared;
     bool large = job->size != SHARED_SMALL;
     uint64_t for_us = large ? YIELD_LARGE_US : job->req != NULL ? YIELD_HOSTS_US : YIELD_US;
     bool hopeful = shared->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
+    hopeful = hopeful && giving_may(&shared->giving);
     int looks = shared->crowded ? LOOKS_CROWDED : LOOKS;
     bool can = false;
     while (hopeful && !can) {
-        sched_yield();
+        giving_yield(&shared->giving);
         can = look_often(job, looks);
         hopeful = clock_us() < start_us + for_us;
     }

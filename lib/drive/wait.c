@@ -26,6 +26,7 @@
 #include "lib/engine/req.h"
 #include "lib/engine/rest.h"
 #include "lib/link/stream.h"
+#include "lib/member/giving.h"
 #include "lib/member/home.h"
 #include "lib/member/part.h"
 #include "lib/member/vm.h"
@@ -215,12 +216,10 @@ static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context,
     return came;
 }
 
-/* Lets whoever else needs this processor have it; true when somebody did. */
-static bool give_way(void)
+/* Lets whoever else needs this processor have it; true when somebody did, or would keep it. */
+static bool give_way(struct covey *vm)
 {
-    uint64_t before_us = clock_us();
-    sched_yield();
-    return clock_us() - before_us > YIELD_US;
+    return !giving_may(&vm->wait.giving) || giving_yield(&vm->wait.giving) > YIELD_US;
 }
 
 /* One read of the stream that is waited for costs as much as asking which ones are ready, and then
@@ -248,7 +247,7 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
         if (!came && turn % STREAM_TURNS != 0 && look_at_stream(vm)) {
             came = done(context);
         } else if (!came) {
-            vm->wait.crowded = taken = give_way();
+            vm->wait.crowded = taken = give_way(vm);
             poller_look(vm);
             came = done(context);
         }
@@ -281,11 +280,12 @@ static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context
 {
     uint64_t now_us = clock_us(), end_us = now_us + CROWD_US;
     bool came = false;
+    bool kept = !giving_may(&vm->wait.giving);
     int alone = vm->wait.crowd_doubt < DOUBT_LIMIT ? INT_MIN : 0;
     bool near = awaits_neighbour(vm);
     end_us = end_us < deadline_us ? end_us : deadline_us;
-    for (int turn = 1; !came && alone < ALONE_TURNS && vm->home.lost == 0 && now_us < end_us;
-         turn++) {
+    for (int turn = 1;
+         !came && !kept && alone < ALONE_TURNS && vm->home.lost == 0 && now_us < end_us; turn++) {
         pthread_mutex_unlock(&vm->lock);
         sched_yield();
         pthread_mutex_lock(&vm->lock);
@@ -297,6 +297,7 @@ static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context
         uint64_t before_us = now_us;
         now_us = clock_us();
         alone += now_us - before_us <= YIELD_US;
+        giving_learn(&vm->wait.giving, now_us - before_us);
     }
     return came;
 }

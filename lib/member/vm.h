@@ -13,6 +13,7 @@
 
 #include "lib/covey.h"
 #include "lib/member/ended.h"
+#include "lib/member/giving.h"
 #include "lib/member/part.h"
 #include "lib/member/watch.h"
 #include "proto/wire/control.h"
@@ -51,6 +52,7 @@ struct waiting {
     int doubt;              /* whether spinning pays: grows with waits that it would not end */
     int crowd_doubt;        /* the same of giving way again and again */
     bool crowded;           /* somebody else wanted this processor when the task last spun */
+    struct giving giving;
     pthread_t progress_thread;
     pthread_cond_t progress_wake;
     bool progress_parked, closing;

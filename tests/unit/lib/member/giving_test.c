@@ -1,0 +1,74 @@
+/* links: lib/member/giving.c */
+/*
+ * giving_test.c - how often a wait offers the processor to others, as what they did with it before
+ * has taught it.
+ */
+#include <CUnit/CUnit.h>
+
+#include "lib/member/giving.h"
+#include "tests/unit/runner.h"
+
+#define SLICE_US 3000
+
+/* Waits until one may offer the processor again. */
+static unsigned slept_through(struct giving *giving)
+{
+    unsigned count = 0;
+    while (!giving_may(giving))
+        count++;
+    return count;
+}
+
+static void whoever_passes_it_on_gets_it_again(void)
+{
+    struct giving giving = {0};
+    for (int i = 0; i < 1000; i++) {
+        CU_ASSERT(giving_may(&giving));
+        giving_learn(&giving, 20);
+    }
+}
+
+static void after_a_lost_slice_many_waits_sleep(void)
+{
+    struct giving giving = {0};
+    CU_ASSERT(giving_may(&giving));
+    giving_learn(&giving, SLICE_US);
+    unsigned first = slept_through(&giving);
+    CU_ASSERT(first >= 100);
+    giving_learn(&giving, SLICE_US);
+    unsigned second = slept_through(&giving);
+    CU_ASSERT(second > first * 3 / 2);
+}
+
+static void there_is_a_limit(void)
+{
+    struct giving giving = {0};
+    for (int i = 0; i < 100; i++) {
+        giving_learn(&giving, SLICE_US);
+        CU_ASSERT(slept_through(&giving) <= 4096);
+    }
+}
+
+static void lost_slices_are_forgotten(void)
+{
+    struct giving giving = {0};
+    for (int i = 0; i < 10; i++) {
+        giving_learn(&giving, SLICE_US);
+        slept_through(&giving);
+    }
+    for (int i = 0; i < 1000; i++)
+        CU_ASSERT(giving_may(&giving));
+    giving_learn(&giving, SLICE_US);
+    CU_ASSERT(slept_through(&giving) <= 256);
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"whoever passes it on gets it again", whoever_passes_it_on_gets_it_again},
+        {"after a lost slice many waits sleep", after_a_lost_slice_many_waits_sleep},
+        {"there is a limit", there_is_a_limit},
+        {"lost slices are forgotten", lost_slices_are_forgotten},
+    };
+    return covey_test_main("giving", cases, sizeof cases / sizeof cases[0]);
+}
