@@ -22,7 +22,7 @@
 
 #include <assert.h>
 
-#define SMALL_BYTES 65536 /* up to here leads tell each other their whole arrays */
+#define SMALL_BYTES 16384 /* up to here leads tell each other their whole arrays */
 
 /* ---- parts and folds ---------------------------------------------------------------------------
  */
