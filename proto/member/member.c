@@ -214,7 +214,9 @@ void member_set_state(struct member *m, struct row *row, uint8_t state, const ch
         return;
     row->host.state = state;
     if (state == HOST_UP)
-        table_rise(row);
+        table_rise(&m->table, row);
+    if (state == HOST_DOWN)
+        table_fall(&m->table);
     if (lines_take(m, now_us))
         member_log(m, "host %s (%u): %s -> %s%s: %s", row->host.name, row->host.index,
                    host_state_name(before), host_state_name(state),

@@ -115,7 +115,7 @@ static void apply_row(struct member *m, const struct host *host, uint8_t flags, 
         else
             row->host.state = host->state == HOST_JOINING ? HOST_JOINING : HOST_UP;
         if (row_is_up(row))
-            table_rise(row);
+            table_rise(&m->table, row);
         return;
     }
     /* What a row says anew, apart from its state. */

@@ -46,6 +46,8 @@ struct row *table_add(struct table *t, const struct host *host)
     assert(host->index <= HOST_INDEX_MAX && t->rows[host->index] == NULL);
     t->rows[host->index] = row;
     t->order[t->count++] = host->index;
+    if (!row_is_living(row))
+        table_fall(t);
     return row;
 }
 
@@ -63,9 +65,15 @@ void table_drop(struct table *t, struct row *row)
     free(row);
 }
 
-void table_rise(struct row *row)
+void table_rise(struct table *t, struct row *row)
 {
     row->risen = true;
+    t->untidy |= t->has_down;
+}
+
+void table_fall(struct table *t)
+{
+    t->untidy = t->has_down = true;
 }
 
 static bool is_replaced(const struct row *row, const struct row *risen)
@@ -85,6 +93,8 @@ void table_tidy(struct table *t)
     bool waits = false;
     size_t down = 0;
 
+    if (!t->untidy)
+        return;
     for (size_t i = 0; i < t->count; i++) {
         struct row *row = table_at(t, i);
 
@@ -94,6 +104,8 @@ void table_tidy(struct table *t)
         if (row->risen)
             risen = row;
     }
+    t->has_down = down > 0;
+    t->untidy = waits;
     if (down == 0)
         return;
     for (struct row *row = risen; row != NULL; row = row->next_risen)

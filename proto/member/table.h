@@ -93,6 +93,8 @@ struct table {
     uint64_t promised;    /* nothing of an earlier generation counts any more */
     uint32_t coordinator; /* index, 0: none known now */
     uint32_t next_index;
+    bool untidy; /* hosts went, or came up while others were gone: see table_tidy() */
+    bool has_down;
 };
 
 struct table_head {
@@ -117,14 +119,16 @@ struct row *table_living(const struct table *t, const char *name);
 struct row *table_add(struct table *t, const struct host *host);
 void table_drop(struct table *t, struct row *row);
 /* Forgets the rows of hosts gone that a later incarnation replaced, and the oldest ones over
- * TABLE_DOWN_MAX. */
+ * TABLE_DOWN_MAX. Looks at them only if that may have changed since the last time. */
 void table_tidy(struct table *t);
 
 /* The index that the next new host gets, not soon reused; 0: none is free. */
 uint32_t table_take_index(struct table *t);
 
 /* A row is up now: rows of earlier daemons under its name are not needed any more. */
-void table_rise(struct row *row);
+void table_rise(struct table *t, struct row *row);
+/* One is DOWN now. */
+void table_fall(struct table *t);
 
 /* Says who coordinates, in the table and its rows. */
 void table_set_coordinator(struct table *t, uint32_t index);

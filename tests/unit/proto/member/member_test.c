@@ -365,7 +365,7 @@ static void rows_of_the_gone_go(void)
     table_row(&t, 1)->host.incarnation = 3;
     table_tidy(&t);
     CU_ASSERT_EQUAL(t.count, 2);
-    table_rise(table_row(&t, 2));
+    table_rise(&t, table_row(&t, 2));
     table_tidy(&t);
     CU_ASSERT_EQUAL(t.count, 2);
     table_row(&t, 1)->dirty = false;
