@@ -189,7 +189,7 @@ one_session() {
     [ "$(sessions_of_tasks)" = "1 1 0" ] || return 1
     covey halt && until_so nothing_left || return 1
     script -qec "'$coveyd' --local --foreground" /dev/null &
-    until_so tasks 0 || return 1
+    until_so up_hosts 1 || return 1
     [ "$(sessions_of_tasks)" = "1 0 1" ] || return 1
     covey halt
     wait $!

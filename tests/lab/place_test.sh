@@ -27,6 +27,10 @@ covey run -n 3 --explain hostname >"$dir/went" 2>"$dir/why"
 covey top --once >"$dir/top"
 TEXT
 BUILD=$BUILD tests/lab/vm.sh --hosts 4 --cpu 0.2 --hog h3 -- bash "$dir/inside" "$dir" >"$dir/said" 2>&1
+if grep -q "controller, which is not mounted" "$dir/said"; then
+    skip "placement in a lab" "there is no cpu cgroup controller here"
+    finish
+fi
 cat "$dir/said" "$dir/why" "$dir/top"
 
 avoids() { [ "$(LC_ALL=C /usr/bin/sort "$dir/went" | tr '\n' ' ')" = "h1 h2 h4 " ] || { cat "$dir/went" && return 1; }; }
