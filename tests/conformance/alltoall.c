@@ -211,6 +211,16 @@ static void fill_with_ones(int32_t *array, size_t count)
         array[i] = 1;
 }
 
+/* The last one knows it: were it to end before, who still waits for its team would not get one. */
+static void all_have_the_team(const struct member *m)
+{
+    int32_t go = 0;
+    if (m->rank != m->size - 1)
+        covey_send_array(m->vm, m->tids[m->size - 1], TAG_GO, COVEY_INT32, &go, 1);
+    for (int i = 0; i < m->size - 1 && m->rank == m->size - 1; i++)
+        covey_recv_array(m->vm, m->tids[i], TAG_GO, TIMEOUT_US, COVEY_INT32, &go, 1, NULL, NULL);
+}
+
 /* The last member begins and ends. The first one takes part when it has heard of that: so nobody
  * can be through before. */
 static void die(struct member *m, uint64_t seed)
@@ -220,6 +230,7 @@ static void die(struct member *m, uint64_t seed)
     int32_t *recv = calloc((size_t)m->size * count, sizeof *recv);
     covey_topology_t *tree = random_tree(m->vm, seed);
     covey_req_t *req = NULL;
+    all_have_the_team(m);
     covey_team_set_timeout(m->team, TIMEOUT_US);
     if (covey_team_set_topology(m->team, tree) < 0 ||
         covey_team_force(m->team, "alltoall", "scheduled") < 0)
