@@ -95,8 +95,9 @@ void member_on_refused(struct member *m, uint32_t host, uint8_t reason, uint64_t
 /* PROBE or PROBED came from that host. */
 void member_on_probe(struct member *m, uint32_t host, uint8_t kind, uint32_t target,
                      uint64_t now_us);
-/* That host, which hears no coordinator, asked whether this one is there. */
-void member_on_roll(struct member *m, uint32_t host, uint64_t now_us);
+/* That host, which does not hear the coordinator of the epoch with that mark (table.h), asked
+ * whether this one is there. */
+void member_on_roll(struct member *m, uint32_t host, uint32_t mark, uint64_t now_us);
 /* This node itself stood still for so long: silence of others in that time means nothing. */
 void member_on_late(struct member *m, uint64_t late_us);
 

@@ -138,12 +138,13 @@ uint64_t roll_deadline(const struct member *m, uint64_t now_us)
     return m->roll.called_us != 0 && !votes(m) ? UINT64_MAX : roll_time(m);
 }
 
-/* Whoever calls while the coordinator is heard here gets its answer, and nothing else. */
-void member_on_roll(struct member *m, uint32_t host, uint64_t now_us)
+/* Whoever calls while the coordinator is heard here gets its answer, and nothing else; so does a
+ * call for another coordinator, which may be an old one that somebody recorded and sends again. */
+void member_on_roll(struct member *m, uint32_t host, uint32_t mark, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, host);
 
-    if (row == NULL || !may_call(m) ||
+    if (row == NULL || !may_call(m) || mark != epoch_mark(m->table.epoch) ||
         now_us < election_silent_since(m) + tenths_us(m, BEGIN_TENTHS) / 2)
         return;
     m->roll.called_us = now_us;

@@ -54,6 +54,11 @@ static inline uint64_t epoch_generation(uint64_t epoch)
 {
     return epoch >> 32;
 }
+/* Short: which coordinator's time in office. Generations are few, and so are the terms of one. */
+static inline uint32_t epoch_mark(uint64_t epoch)
+{
+    return (uint32_t)(epoch >> 32) << 9 ^ (uint32_t)epoch;
+}
 
 struct row {
     struct host host;

@@ -16,7 +16,7 @@ static void hello_fill(const struct medium *medium, const struct row *row, struc
     const struct identity *me = &medium->endpoint.me;
     const struct rolls *rolls = &medium->node->rolls;
 
-    *hello = (struct hello){.from = me->index, .to = row->host.index, .session = rolls->number};
+    *hello = (struct hello){.from = me->index, .to = row->host.index, .session = rolls->mark};
     memcpy(hello->from_id, me->id, HOST_ID_BYTES);
     memcpy(hello->to_id, row->host.id, HOST_ID_BYTES);
     memcpy(hello->nonce, rolls->nonce, AUTH_NONCE_BYTES);
@@ -35,6 +35,7 @@ void node_roll_ask(void *context, uint32_t host, uint32_t number)
         return;
     if (node->rolls.number != number) {
         node->rolls.number = number;
+        node->rolls.mark = epoch_mark(member_table(node->member)->epoch);
         e->random(e->random_context, node->rolls.nonce, sizeof node->rolls.nonce);
     }
     hello_fill(medium, row, &hello);

@@ -41,6 +41,7 @@ struct medium {
 /* The roll call that this host made last. */
 struct rolls {
     uint32_t number; /* 0: none */
+    uint32_t mark;   /* of the epoch whose coordinator is not heard */
     uint8_t nonce[AUTH_NONCE_BYTES];
 };
 

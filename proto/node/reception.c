@@ -153,7 +153,7 @@ static void on_hello(struct medium *medium, const struct datagram *d, const stru
         return;
     }
     if (d->kind == DATAGRAM_ROLL) {
-        member_on_roll(medium->node->member, d->hello.from, now_us);
+        member_on_roll(medium->node->member, d->hello.from, d->hello.session, now_us);
         handshake_here(&e->me, &d->hello, bytes);
         node_send_alone(medium, from, bytes, HERE_BYTES);
         return;

@@ -10,7 +10,7 @@
  *   REFUSE   = head session reason=u8 3u8(0) mac
  *              ; mac(handshake key; "answer", the HELLO's body and the answer up to here)
  *   ROLL     = head hello mac    ; "I hear no coordinator: are you there?", to every candidate
- *              ; address; session: any number, the caller's
+ *              ; address; session: the mark of the epoch whose coordinator is silent (table.h)
  *   HERE     = head host=u32 u32(0) mac
  *              ; the host's own index; mac as of an answer to HELLO
  *   CONFIRM  = sealed-head hello nonce tag

@@ -371,6 +371,54 @@ static void sent_on_from_elsewhere(bool encrypt)
     finish(sim, r);
 }
 
+/* ROLL and HERE alone */
+static void record_rolls(void *context, uint32_t from, uint32_t to, const uint8_t *bytes,
+                         size_t size)
+{
+    if (size > 3 && (bytes[3] == DATAGRAM_ROLL || bytes[3] == DATAGRAM_HERE))
+        record(context, from, to, bytes, size);
+}
+
+/* Who replays what an earlier roll call sent, and sends it with wrong bits, meanwhile: the dead do
+ * not live by it, and it draws no more bytes than it has. */
+static void roll_call_attacked(bool encrypt)
+{
+    const uint32_t hosts = 16;
+    struct recording *r = calloc(1, sizeof *r), *rolls = calloc(1, sizeof *rolls);
+    struct vm_sim *sim = create_up(hosts, encrypt, r);
+    uint64_t opened, refused;
+
+    vm_sim_set_tap(sim, record_rolls, rolls);
+    vm_sim_crash(sim, 0);
+    vm_sim_crash(sim, 1);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 8 * SECOND));
+    CU_ASSERT(rolls->count >= hosts);
+    vm_sim_set_tap(sim, NULL, NULL);
+
+    for (uint32_t host = 2; host < 8; host++)
+        vm_sim_crash(sim, host);
+    opened = sum(sim, "session.opened");
+    refused = sum(sim, "udp.refused_mac");
+    for (int tenth = 0; tenth < 70; tenth++) {
+        for (size_t i = 0; i < rolls->count; i++) {
+            uint8_t bytes[HELLO_BYTES];
+            size_t size = rolls->datagrams[i].size;
+
+            memcpy(bytes, rolls->datagrams[i].bytes, size);
+            vm_sim_inject(sim, hosts, rolls->datagrams[i].to, bytes, size);
+            bytes[random_below(vm_sim_random(sim), size)] ^= 1;
+            vm_sim_inject(sim, hosts, rolls->datagrams[i].to, bytes, size);
+        }
+        vm_sim_run(sim, SECOND / 10);
+    }
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 8);
+    CU_ASSERT(sum(sim, "udp.refused_mac") > refused);
+    CU_ASSERT(sum(sim, "session.opened") - opened < 8 * 8);
+    recording_clear(rolls);
+    finish(sim, r);
+}
+
 /* ---- honest hosts ---- */
 
 /* The source address of a host changes: the path follows, nothing is lost. */
@@ -409,6 +457,31 @@ static void dials_out_only(bool encrypt)
     finish(sim, r);
 }
 
+/* A living host that answers no roll call, for none reaches it, is in the table after it: it calls
+ * whoever coordinates now in time. */
+static void dials_out_only_when_many_die(bool encrypt)
+{
+    const uint32_t hosts = 12, mute = 9;
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(hosts, encrypt, r);
+    struct life *life;
+
+    vm_sim_crash(sim, mute);
+    vm_sim_run(sim, 6 * SECOND);
+    vm_sim_move(sim, mute);
+    CU_ASSERT(vm_sim_launch(sim, mute));
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    life = vm_sim_on(sim, mute);
+    for (uint32_t host = 0; host < 4; host++)
+        vm_sim_crash(sim, host);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 8 * SECOND));
+    vm_sim_run(sim, 6 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), hosts - 4);
+    CU_ASSERT_PTR_EQUAL(vm_sim_on(sim, mute), life);
+    CU_ASSERT(life->running);
+    finish(sim, r);
+}
+
 #define CASES_OF(X)                                                                                \
     X(replay_of_this_session)                                                                      \
     X(replay_of_an_earlier_incarnation)                                                            \
@@ -417,12 +490,14 @@ static void dials_out_only(bool encrypt)
     X(splicing)                                                                                    \
     X(onlooker)                                                                                    \
     X(nonces)                                                                                      \
+    X(roll_call_attacked)                                                                          \
     X(hello_flood)                                                                                 \
     X(other_version)                                                                               \
     X(other_vm)                                                                                    \
     X(sent_on_from_elsewhere)                                                                      \
     X(path_follows)                                                                                \
-    X(dials_out_only)
+    X(dials_out_only)                                                                              \
+    X(dials_out_only_when_many_die)
 
 #define BOTH(name)                                                                                 \
     static void name##_in_the_clear(void)                                                          \
