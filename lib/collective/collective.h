@@ -61,7 +61,6 @@ struct team_segment;
 /* What the members on one host have in common. */
 struct sharing {
     struct team_segment *segment; /* NULL: nothing */
-    struct watch bell;            /* of the segment */
     unsigned doubt;               /* whether yielding pays when a call waits for them */
     struct giving giving;
     bool crowded; /* they are more than there are processors */

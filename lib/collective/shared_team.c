@@ -201,21 +201,12 @@ static void segment_accept(struct covey_team *team, const struct companions *k)
     offer_free(w.offer);
 }
 
-static void on_bell(struct covey *vm, struct watch *watch, uint32_t events)
-{
-    (void)vm;
-    (void)watch;
-    (void)events; /* whoever polls looks at what is waited for anyway */
-}
-
 /* False: there is none, or it cannot be watched. */
 static bool segment_watch(struct covey_team *team)
 {
     if (team->shared.segment == NULL)
         return false;
-    team->shared.bell = (struct watch){on_bell, team->shared.segment->bell, EPOLLIN | EPOLLET};
-    if (watch_add(team->vm, &team->shared.bell) != COVEY_OK) {
-        team->shared.bell.fd = -1;
+    if (watch_bell(team->vm, team->shared.segment->bell) != COVEY_OK) {
         shared_team_free(team);
         return false;
     }
@@ -312,8 +303,8 @@ int shared_team_join(struct covey_team *team)
 
 void shared_team_free(struct covey_team *team)
 {
-    if (team->shared.segment != NULL && team->shared.bell.fd >= 0)
-        watch_pause(team->vm, &team->shared.bell);
+    if (team->shared.segment != NULL)
+        watch_bell_end(team->vm, team->shared.segment->bell);
     segment_free(team->shared.segment);
     team->shared.segment = NULL;
 }

@@ -99,8 +99,8 @@ static bool look_at_rings(struct covey *vm)
 static bool handle(struct covey *vm, struct epoll_event *events, int count)
 {
     for (int i = 0; i < count; i++) {
-        struct watch *watch = events[i].data.ptr;
-        if (watch->fd >= 0)
+        struct watch *watch = events[i].data.ptr; /* NULL: a bell, which has woken this thread */
+        if (watch != NULL && watch->fd >= 0)
             watch->ready(vm, watch, events[i].events);
     }
     bool moved = conn_poll_all(vm);

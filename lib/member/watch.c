@@ -17,6 +17,19 @@ int watch_add(struct covey *vm, struct watch *watch)
     return COVEY_OK;
 }
 
+int watch_bell(struct covey *vm, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data = {.ptr = NULL}};
+    if (epoll_ctl(vm->wait.epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+        return error_set(COVEY_ERESOURCE, "no room to watch another descriptor");
+    return COVEY_OK;
+}
+
+void watch_bell_end(struct covey *vm, int fd)
+{
+    epoll_ctl(vm->wait.epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
 void watch_change(struct covey *vm, struct watch *watch, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data = {.ptr = watch}};

@@ -22,6 +22,11 @@ int watch_add(struct covey *vm, struct watch *watch);
 void watch_change(struct covey *vm, struct watch *watch, uint32_t events);
 void watch_remove(struct covey *vm, struct watch *watch);
 void watch_pause(struct covey *vm, struct watch *watch); /* until watch_add() */
+/* An eventfd that wakes who sleeps each time it is rung, and does nothing else. What it belongs to
+ * may be freed once its watch has ended: who polls may hear of it later, but touches nothing of it.
+ */
+int watch_bell(struct covey *vm, int fd);
+void watch_bell_end(struct covey *vm, int fd);
 /* Asks for deadlines to be looked at then, at the latest. */
 void wait_check_at(struct covey *vm, uint64_t at_us);
 void wait_ring(struct covey *vm); /* ends the sleep of whoever polls */

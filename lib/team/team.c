@@ -73,7 +73,6 @@ static struct covey_team *team_new(struct covey *vm, const covey_tid_t *tids, in
     team->vm = vm;
     team->size = size;
     team->timeout_us = COVEY_FOREVER;
-    team->shared.bell.fd = -1;
     team->abort_tag = LANE_ABORT;
     team->tids = calloc((size_t)size, sizeof *team->tids);
     team->places = calloc((size_t)size, sizeof *team->places);

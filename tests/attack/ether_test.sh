@@ -30,7 +30,11 @@ stat_of() { # HOST NAME
     covey stats | awk -v host="$1" -v name="$2" '$1 == host && $2 == name { print $3 }'
 }
 mac_of() { cat "$scratch/$1.mac"; }
-daemon_pid() { tests/lab/lab ps --name "$LAB" | awk -v host="$1" '$2 == host && /coveyd/ { print $1; exit }'; }
+daemon_pid() { # HOST: the eldest of its name there, for it has children that have not become another program yet
+    tests/lab/lab ps --name "$LAB" | awk -v host="$1" '$2 == host && /coveyd/ { print $1 }' |
+        while read -r pid; do echo "$(awk '{ print $22 }' "/proc/$pid/stat" 2>/dev/null) $pid"; done |
+        awk 'NF == 2 && (eldest == "" || $1 < since) { since = $1; eldest = $2 } END { print eldest }'
+}
 rss() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 
 serve() {

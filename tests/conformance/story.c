@@ -21,14 +21,14 @@ int story_failed(void)
     return failed;
 }
 
-static int take_part(covey_t *vm, covey_group_t *group, int members, const struct story *story)
+static int take_part(covey_group_t *group, int members, const struct story *story)
 {
     covey_team_t *team;
     if (covey_team_of_group(group, members, STORY_PATIENCE_US, &team) != 0) {
         fprintf(stderr, "not ok a team: %s\n", covey_error_text());
         return -1;
     }
-    story->tell(vm, team);
+    story->tell(team);
     covey_team_free(&team);
     covey_group_leave(&group);
     return 0;
@@ -44,7 +44,7 @@ static int lead(covey_t *vm, const struct story *story, int members, const char 
     covey_group_t *group;
     /* before the others, to have rank 0: one of them will end */
     if (covey_group_join(vm, story->group, &group) != 0 ||
-        covey_spawn(vm, &what, others, tids) != others || take_part(vm, group, members, story) != 0)
+        covey_spawn(vm, &what, others, tids) != others || take_part(group, members, story) != 0)
         return -1;
     /* all but the one that killed itself */
     for (int i = 0; i < others - 1; i++) {
@@ -64,8 +64,7 @@ static int serve(covey_t *vm, const struct story *story, int members)
 {
     int32_t result[2] = {0, 1};
     covey_group_t *group;
-    if (covey_group_join(vm, story->group, &group) >= 0 &&
-        take_part(vm, group, members, story) == 0) {
+    if (covey_group_join(vm, story->group, &group) >= 0 && take_part(group, members, story) == 0) {
         result[0] = checked;
         result[1] = failed;
     }

@@ -13,8 +13,8 @@
 
 struct story {
     const char *group;
-    int members_max;                              /* up to STORY_MEMBERS_MAX */
-    void (*tell)(covey_t *vm, covey_team_t *all); /* what every member does */
+    int members_max;                 /* up to STORY_MEMBERS_MAX */
+    void (*tell)(covey_team_t *all); /* what every member does */
 };
 
 /* What main() returns of a program that is called by its user as PROGRAM MEMBERS [ARG], and spawned

@@ -357,9 +357,8 @@ static void a_member_dies(covey_team_t *team)
     covey_tiles_free(&tiles);
 }
 
-static void all_stories(covey_t *vm, covey_team_t *all)
+static void all_stories(covey_team_t *all)
 {
-    (void)vm;
     static const int sizes[] = {1, 2, 4, 9, 16};
     int size = covey_team_size(all), rank = covey_team_rank(all);
     for (int i = 0; i < 5 && sizes[i] <= size; i++) {
