@@ -459,12 +459,14 @@ static bool read_body(struct conn *conn)
  * more is read, for what comes to a posted receive is copied once, and what comes before it twice,
  * into memory not yet touched; and short messages that wait in the ring are taken from there
  * (plain.c). Only rings: they are looked at whenever anything is, where a descriptor tells of bytes
- * but once. The ring of a task that ended is closed after this look. */
+ * but once. The ring of a task that ended is closed after this look; and what the daemon has next
+ * may begin only when all that was sent before it has (order.c). */
 static bool task_may_go_on(const struct conn *conn, uint64_t awaited_taken)
 {
     const struct covey *vm = conn->vm;
     return conn->watch.fd < 0 && vm->wait.poller == POLLER_TASK &&
-           vm->inbox.awaited_taken != awaited_taken && !conn->peer->leaving;
+           vm->inbox.awaited_taken != awaited_taken && !conn->peer->leaving &&
+           vm->order.home_limit == 0;
 }
 
 void conn_read(struct covey *vm, struct conn *conn)

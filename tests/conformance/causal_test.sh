@@ -25,4 +25,5 @@ run change 10 200
 run end 50 1
 run --route tcp end 10 1
 run monitor 4 400
+run monitor 200 12 # most links come up in the first hops
 finish

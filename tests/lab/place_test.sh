@@ -26,7 +26,9 @@ told_apart || echo "the load of h3 never showed, or that of the others stayed"
 covey run -n 3 --explain hostname >"$dir/went" 2>"$dir/why"
 covey top --once >"$dir/top"
 TEXT
-BUILD=$BUILD tests/lab/vm.sh --hosts 4 --cpu 0.2 --hog h3 -- bash "$dir/inside" "$dir" >"$dir/said" 2>&1
+# the owner says how fast they are: as fast as each other, whatever disturbs while each is measured
+printf '[daemon]\nspeed = 2000\n' >"$dir/conf"
+BUILD=$BUILD tests/lab/vm.sh --hosts 4 --cpu 0.2 --hog h3 --conf "$dir/conf" -- bash "$dir/inside" "$dir" >"$dir/said" 2>&1
 if grep -q "controller, which is not mounted" "$dir/said"; then
     skip "placement in a lab" "there is no cpu cgroup controller here"
     finish

@@ -2,7 +2,7 @@
 /*
  * order_test.c - messages of one host begin in the order of their stamps: in whichever rings they
  * lie, when one is announced before it comes, when the daemon has something that was not read yet,
- * and when what is waited for does not come. Two rings are real; a test writes into their far ends.
+ * when a ring is left before its end, and when what is waited for does not come. Two rings are real; a test writes into their far ends.
  */
 #include <CUnit/CUnit.h>
 #include <fcntl.h>
@@ -11,11 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/calls/recv.h"
+#include "lib/calls/way.h"
 #include "lib/drive/wait.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/order.h"
 #include "lib/engine/peer.h"
+#include "lib/engine/req.h"
 #include "lib/link/ledger.h"
 #include "lib/link/link.h"
 #include "lib/link/stream.h"
@@ -204,6 +207,29 @@ static void what_the_daemon_has_is_waited_for(void)
     end(&h);
 }
 
+/* A ring is left when what the task waited for has come: what is behind that in it was sent before
+ * what the daemon has, all the same. */
+static void a_ring_that_is_left_early_is_before_the_daemon(void)
+{
+    struct world h;
+    struct covey_req req;
+    begin(&h);
+    const struct way any = {.vm = h.one.vm, .tid = COVEY_ANY_TASK, .tag = COVEY_ANY_TAG};
+    CU_ASSERT_EQUAL_FATAL(receive_init(&req, &any), COVEY_OK);
+    receive_start(h.one.vm, &req);
+    put(&h.first, 1, 10);
+    put(&h.first, 2, 20);
+    put_home(&h, &h.second, 3, 30);
+    CU_ASSERT_EQUAL(stream_flush(h.daemon), 0);
+    wait_poll(h.one.vm);
+    CU_ASSERT(req.done);
+    CU_ASSERT_EQUAL(req.info.tag, 1);
+    covey_msg_free(req.owned);
+    wait_poll(h.one.vm);
+    BEGAN(&h, 2, 3);
+    end(&h);
+}
+
 static void what_a_daemon_does_not_write_is_forgone(void)
 {
     struct world h;
@@ -245,6 +271,8 @@ int main(void)
         {"what was announced and does not come is forgone",
          what_was_announced_and_does_not_come_is_forgone},
         {"what the daemon has is waited for", what_the_daemon_has_is_waited_for},
+        {"a ring that is left early is before the daemon",
+         a_ring_that_is_left_early_is_before_the_daemon},
         {"what a daemon does not write is forgone", what_a_daemon_does_not_write_is_forgone},
         {"a task leaves the daemon when that is done", a_task_leaves_the_daemon_when_that_is_done},
     };
