@@ -10,8 +10,8 @@ _Static_assert((RING_BYTES & (RING_BYTES - 1)) == 0, "positions wrap by a mask")
 
 _Static_assert(RING_TOLD_BYTES < RING_BYTES, "a reader of all that fits tells the writer");
 
-#define FORMAT 0x52696e04u /* struct ring_shared and what is in it, version 4 */
-#define FORMAT_SWAPPED 0x046e6952u
+#define FORMAT 0x52696e05u /* struct ring_shared and what is in it, version 5 */
+#define FORMAT_SWAPPED 0x056e6952u
 
 void ring_begin(struct ring_shared *shared)
 {
@@ -78,6 +78,49 @@ static void put(struct ring *ring, const void *bytes, size_t size)
     ring->position += size;
 }
 
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+/* A reader that has got one of these words finds `end_size` changed, when it looks at that again.
+ */
+static void note_put(struct ring_note *note, uint64_t end, const uint64_t *words, size_t size)
+{
+    atomic_store_explicit(&note->end_size, end << 8 | size, memory_order_relaxed);
+    for (size_t i = 0; i < (size + 7) / 8; i++)
+        atomic_store_explicit(&note->words[i], words[i], memory_order_release);
+}
+
+/* If the note is of what was written last, and whole, it is copied. */
+static void note_take(struct ring *ring)
+{
+    struct ring_note *note = &ring->shared->note;
+    uint64_t end_size = atomic_load_explicit(&note->end_size, memory_order_relaxed);
+    size_t size = end_size & 0xff;
+    ring->note_size = 0;
+    if (end_size >> 8 != (ring->other & UINT64_MAX >> 8) || size > RING_NOTE_BYTES)
+        return;
+    for (size_t i = 0; i < (size + 7) / 8; i++)
+        ring->note[i] = atomic_load_explicit(&note->words[i], memory_order_acquire);
+    if (atomic_load_explicit(&note->end_size, memory_order_relaxed) != end_size)
+        return;
+    ring->noted = ring->other;
+    ring->note_size = size;
+}
+
+/* ---- writing and reading --------------------------------------------------------------------- */
+
+/* What fits a note, as one piece. */
+static void put_short(struct ring *ring, const struct iovec *iov, int count, size_t size)
+{
+    uint64_t words[RING_NOTE_BYTES / 8] = {0};
+    uint8_t *at = (uint8_t *)words;
+    for (int i = 0; i < count; at += iov[i++].iov_len) {
+        if (iov[i].iov_len > 0)
+            memcpy(at, iov[i].iov_base, iov[i].iov_len);
+    }
+    note_put(&ring->shared->note, ring->position + size, words, size);
+    put(ring, words, size);
+}
+
 ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool *wake)
 {
     size_t wanted = 0, taken = 0;
@@ -87,7 +130,11 @@ ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool
     size_t room = room_for(ring, wanted);
     if (room == SIZE_MAX)
         return -1;
-    for (int i = 0; i < count && room > taken; i++) {
+    if (wanted <= RING_NOTE_BYTES && wanted <= room) {
+        put_short(ring, iov, count, wanted);
+        taken = wanted;
+    }
+    for (int i = 0; i < count && room > taken && taken < wanted; i++) {
         size_t part = iov[i].iov_len < room - taken ? iov[i].iov_len : room - taken;
         if (part > 0)
             put(ring, iov[i].iov_base, part);
@@ -108,8 +155,12 @@ bool ring_fits(struct ring *ring, size_t size)
 
 size_t ring_there(struct ring *ring, size_t wanted)
 {
-    if (ring->other - ring->position < wanted)
+    if (ring->other - ring->position < wanted) {
+        uint64_t before = ring->other;
         ring->other = ring_written(ring);
+        if (ring->other != before)
+            note_take(ring);
+    }
     uint64_t size = ring->other - ring->position;
     return size > RING_BYTES ? SIZE_MAX : (size_t)size;
 }
@@ -118,6 +169,11 @@ void ring_peek(const struct ring *ring, size_t offset, void *bytes, size_t size)
 {
     size_t at = (size_t)((ring->position + offset) & (RING_BYTES - 1));
     size_t first = RING_BYTES - at < size ? RING_BYTES - at : size;
+    uint64_t left = ring->noted - (ring->position + offset); /* up to the end of the note */
+    if (left <= ring->note_size && size <= left) {
+        memcpy(bytes, (const uint8_t *)ring->note + ring->note_size - left, size);
+        return;
+    }
     memcpy(bytes, ring->shared->bytes + at, first);
     if (first < size)
         memcpy((uint8_t *)bytes + first, ring->shared->bytes, size - first);

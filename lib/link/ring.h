@@ -7,7 +7,8 @@
  *
  * What one end writes and the other reads costs both a miss of their caches: so each end looks at
  * the other's position only when what it knows of it is not enough, and the reader publishes its
- * own not before RING_TOLD_BYTES more were read.
+ * own not before RING_TOLD_BYTES more were read. The writer puts a copy of a short piece into the
+ * line of its position, a note: a reader that waits for it has that line anyway.
  *
  * Sleeping: an end that is about to sleep says so (`..._waiting`) and looks once more; the other
  * end then must ring its doorbell after the next progress that it publishes. The two flags are
@@ -25,16 +26,24 @@
 
 #define RING_BYTES (1024 * 1024)    /* stays in cache; a power of two */
 #define RING_TOLD_BYTES (64 * 1024) /* read, until the writer is told */
+#define RING_NOTE_BYTES 48          /* what the line of the writer's position has room for */
 #define RING_PAYS_AFTER 128
 
 /* What the flags say; RING_PAYS the reader's alone. */
 enum ring_flags { RING_ASLEEP = 1, RING_PAYS = 2 };
 
+/* Bytes, by words that are read while they are written: those that end at that position. */
+struct ring_note {
+    _Atomic uint64_t end_size; /* << 8, and how many */
+    _Atomic uint64_t words[RING_NOTE_BYTES / 8];
+};
+
 struct ring_shared {
-    _Alignas(64) _Atomic uint64_t written; /* by the writer */
-    _Atomic uint64_t announced;            /* by the writer: see ring_announce() */
-    _Atomic uint32_t format;               /* by who made the memory, see ring_begin() */
-    _Alignas(64) _Atomic uint64_t read;    /* by the reader */
+    _Alignas(64) _Atomic uint64_t written;   /* by the writer */
+    struct ring_note note;                   /* by the writer, of what it wrote last if short */
+    _Alignas(64) _Atomic uint64_t announced; /* by the writer: see ring_announce() */
+    _Atomic uint32_t format;                 /* by who made the memory, see ring_begin() */
+    _Alignas(64) _Atomic uint64_t read;      /* by the reader */
     _Alignas(64) _Atomic uint32_t reader_waiting;
     _Alignas(64) _Atomic uint32_t writer_waiting;
     _Alignas(64) uint8_t bytes[RING_BYTES];
@@ -46,6 +55,9 @@ struct ring {
     uint64_t other;    /* the other end's, when it was last looked at */
     uint64_t told;     /* the reader's, when it was last published */
     uint64_t seen;     /* the reader's: what was announced, when it was last looked at */
+    uint64_t noted;    /* the reader's: its note is of bytes up to here, */
+    size_t note_size;  /* so many, */
+    uint64_t note[RING_NOTE_BYTES / 8]; /* a copy */
     bool trusts;    /* the writer's: it takes part in barriers, and needs none if the reader pays */
     bool may_pay;   /* the reader's: it can have barriers in the writer's program, */
     bool pays;      /* and has said that it will have one, */

@@ -210,9 +210,9 @@ static void wait_for_bell(void)
 
 #define PIECES 2
 
-static ptrdiff_t write_byte(bool *wake)
+static ptrdiff_t write_byte(int number, bool *wake)
 {
-    char byte = 1;
+    char byte = (char)(number + 1);
     struct iovec iov = {&byte, 1};
     return ring_write(&m.ends[WRITER].ring, &iov, 1, wake);
 }
@@ -221,7 +221,7 @@ static void writes(void)
 {
     for (int i = 0; i < PIECES; i++) {
         bool wake;
-        CU_ASSERT_EQUAL(write_byte(&wake), 1);
+        CU_ASSERT_EQUAL(write_byte(i, &wake), 1);
         if (wake)
             ring_bell(READER);
     }
@@ -234,6 +234,8 @@ static bool takes(int *got)
     bool wake;
     ptrdiff_t n = ring_read(&m.ends[READER].ring, bytes, sizeof bytes, &wake);
     CU_ASSERT(n >= 0 && !wake);
+    for (ptrdiff_t i = 0; i < n; i++)
+        CU_ASSERT_EQUAL(bytes[i], *got + i + 1);
     *got += (int)n;
     return n > 0;
 }
@@ -263,7 +265,7 @@ static void reads_while_another_sleeps(void)
 static void writes_what_has_no_room(void)
 {
     bool wake;
-    while (write_byte(&wake) == 0) {
+    while (write_byte(0, &wake) == 0) {
         if (!ring_writer_sleeps(&m.ends[WRITER].ring))
             wait_for_bell();
     }
@@ -388,6 +390,8 @@ static bool is_new_state(void)
 {
     uint64_t hash = 1;
     hash = mixed(hash, memory_get(&m.shared->written));
+    hash = mixed(hash, memory_get(&m.shared->note.end_size));
+    hash = mixed(hash, memory_get(&m.shared->note.words[0]));
     hash = mixed(hash, memory_get(&m.shared->announced));
     hash = mixed(hash, memory_get(&m.shared->read));
     hash = mixed(hash, memory_get(&m.shared->reader_waiting));

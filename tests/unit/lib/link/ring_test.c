@@ -299,6 +299,28 @@ static void hostile_positions_are_refused(void)
     }
 }
 
+/* A note longer than there is room for, of other bytes, or shorter than what came: what counts is
+ * in the ring then. */
+static void a_note_that_makes_no_sense_is_not_read(void)
+{
+    static const uint64_t notes[] = {12353u << 8 | 49, 12353u << 8 | 255, 12352u << 8 | 8,
+                                     12353u << 8 | 0, 12353u << 8 | 4};
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+        uint8_t in[8], out[64] = {0};
+        struct ends e = ends_create();
+        bool wake;
+        ends_move(&e, 12345);
+        fill(in, 0, sizeof in);
+        CU_ASSERT_EQUAL(write_bytes(&e.writer, in, sizeof in, &wake), 8);
+        for (size_t k = 0; k < RING_NOTE_BYTES / 8; k++)
+            atomic_store(&e.shared->note.words[k], UINT64_MAX);
+        atomic_store(&e.shared->note.end_size, notes[i]);
+        CU_ASSERT_EQUAL(ring_read(&e.reader, out, sizeof out, &wake), 8);
+        CU_ASSERT(memcmp(in, out, sizeof in) == 0);
+        ends_destroy(&e);
+    }
+}
+
 /* ---- two threads ---- */
 
 static bool bell_wait(int bell)
@@ -442,6 +464,7 @@ int main(void)
         {"positions are looked at and published when they must",
          positions_are_looked_at_and_published_when_they_must},
         {"hostile positions are refused", hostile_positions_are_refused},
+        {"a note that makes no sense is not read", a_note_that_makes_no_sense_is_not_read},
         {"two threads pump a hundred megabytes", two_threads_pump_a_hundred_megabytes},
         {"a writer killed at any instant leaves whole bytes",
          a_writer_killed_at_any_instant_leaves_whole_bytes},
