@@ -371,11 +371,9 @@ void arrival_on_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
 }
 
 /* Takes held frames while they are in turn; true when any was. */
-static bool release_inlet(struct covey *vm, struct peer *peer, struct inlet *inlet)
+static bool release_frames(struct covey *vm, struct peer *peer, struct inlet *inlet)
 {
     bool any = false;
-    if (!inlet->waiting || inlet->sequence != peer->in.sequence)
-        return false;
     inlet->waiting = false;
     while (inlet->first != NULL && !inlet->waiting) {
         struct held *held = inlet->first;
@@ -389,6 +387,12 @@ static bool release_inlet(struct covey *vm, struct peer *peer, struct inlet *inl
         any = true;
     }
     return any;
+}
+
+static inline bool release_inlet(struct covey *vm, struct peer *peer, struct inlet *inlet)
+{
+    return inlet->waiting && inlet->sequence == peer->in.sequence &&
+           release_frames(vm, peer, inlet);
 }
 
 static bool release_casts(struct covey *vm, struct peer *peer)

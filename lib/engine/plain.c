@@ -107,15 +107,21 @@ bool plain_may_take(const struct plain_receive *what)
            match_find(vm, (uint32_t)what->tid, what->tag, what->context) == NULL;
 }
 
-/* The first ring that has something to be read. */
-static struct conn *find_waiting(const struct covey *vm)
+/* The first ring that has something to be read, *there bytes at least. */
+static struct conn *find_waiting(const struct covey *vm, size_t *there)
 {
     for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
         if (!conn->closed && conn->ready && routes[conn->route].ring &&
-            link_shm_waiting(conn->link, 1) > 0)
+            (*there = link_shm_waiting(conn->link, 1)) > 0)
             return conn;
     }
     return NULL;
+}
+
+/* Whether so many bytes are there, of which `there` have been seen. */
+static bool are_there(const struct conn *conn, size_t there, size_t size)
+{
+    return there >= size || link_shm_waiting(conn->link, size) >= size;
 }
 
 /* Whether what begins in that ring is the next message of its sender. */
@@ -143,16 +149,16 @@ int plain_take(void *context)
     uint8_t head[BRIEF_STAMPED_BYTES];
     struct brief brief;
     uint64_t stamp;
-    struct conn *conn = find_waiting(vm);
+    size_t there;
+    struct conn *conn = find_waiting(vm, &there);
     if (conn == NULL)
         return 0;
-    if (!is_between_messages(conn) || link_shm_waiting(conn->link, sizeof head) < sizeof head)
+    if (!is_between_messages(conn) || !are_there(conn, there, sizeof head))
         return -1;
     struct peer *peer = conn->peer;
     link_shm_peek(conn->link, 0, head, sizeof head);
     if (!brief_is_stamped(head) || brief_look(head, &brief, &stamp, &what->count) != NULL ||
-        !is_wanted(what, peer->tid, &brief) ||
-        link_shm_waiting(conn->link, sizeof head + brief.size) < sizeof head + brief.size ||
+        !is_wanted(what, peer->tid, &brief) || !are_there(conn, there, sizeof head + brief.size) ||
         brief_sequence(&brief, peer->in.sequence) != peer->in.sequence ||
         !order_admits_alone(vm, conn, stamp))
         return -1;

@@ -130,30 +130,30 @@ const char *message_header_decode(const uint8_t *bytes, size_t size, struct mess
     return NULL;
 }
 
+/* Its numbers two by two, or four: it is made and read for every short message. */
 void brief_encode(const struct brief *brief, uint8_t bytes[FRAME_HEADER_BYTES])
 {
     bool big = brief->representation == REPRESENTATION_BIG;
+    uint8_t mark = (uint8_t)(BRIEF_MARK | (big ? BRIEF_BIG : 0) | brief->padding);
     struct cursor c = cursor_writer(bytes, FRAME_HEADER_BYTES);
-    cursor_put_u8(&c, (uint8_t)(BRIEF_MARK | (big ? BRIEF_BIG : 0) | brief->padding));
-    cursor_put_u8(&c, brief->type);
-    cursor_put_u16(&c, brief->size);
-    cursor_put_u32(&c, brief->sequence);
-    cursor_put_i32(&c, brief->tag);
-    cursor_put_u32(&c, brief->context);
+    cursor_put_u64(&c, (uint64_t)mark << 56 | (uint64_t)brief->type << 48 |
+                           (uint64_t)brief->size << 32 | brief->sequence);
+    cursor_put_u64(&c, (uint64_t)(uint32_t)brief->tag << 32 | brief->context);
 }
 
 const char *brief_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct brief *brief)
 {
     struct cursor c = cursor_reader(bytes, FRAME_HEADER_BYTES);
-    uint8_t mark = cursor_get_u8(&c);
+    uint64_t first = cursor_get_u64(&c), second = cursor_get_u64(&c);
+    uint8_t mark = (uint8_t)(first >> 56);
     bool big = (mark & BRIEF_BIG) != 0;
-    struct brief b = {.representation = big ? REPRESENTATION_BIG : REPRESENTATION_LITTLE,
-                      .padding = mark & BRIEF_PADDING};
-    b.type = cursor_get_u8(&c);
-    b.size = cursor_get_u16(&c);
-    b.sequence = cursor_get_u32(&c);
-    b.tag = cursor_get_i32(&c);
-    b.context = cursor_get_u32(&c);
+    const struct brief b = {.type = (uint8_t)(first >> 48),
+                            .representation = big ? REPRESENTATION_BIG : REPRESENTATION_LITTLE,
+                            .padding = mark & BRIEF_PADDING,
+                            .size = (uint16_t)(first >> 32),
+                            .sequence = (uint32_t)first,
+                            .tag = (int32_t)(second >> 32),
+                            .context = (uint32_t)second};
 
     if ((mark & ~(BRIEF_BIG | BRIEF_PADDING)) != BRIEF_MARK)
         return "brief header with unknown marks";
