@@ -192,17 +192,15 @@ int covey_iallgather(covey_team_t *team, int type, const void *send, void *recv,
 {
     struct collective *c = NULL;
     const struct vector v = {.type = type, .base = recv, .each = count};
+    const struct shared_job job = {.kind = SHARED_ALLGATHER,
+                                   .name = "allgather",
+                                   .type = type,
+                                   .count = count,
+                                   .send = send,
+                                   .recv = recv};
     int error = allgather_check(team, send, &v);
-    if (error == COVEY_OK &&
-        team_choose(team, OPERATION_ALLGATHER, count * covey_type_size(type)) == ALLGATHER_SHARED)
-        return shared_start(team,
-                            &(struct shared_job){.kind = SHARED_ALLGATHER,
-                                                 .name = "allgather",
-                                                 .type = type,
-                                                 .count = count,
-                                                 .send = send,
-                                                 .recv = recv},
-                            req);
+    if (error == COVEY_OK && shared_chosen(team, &job))
+        return shared_start(team, &job, req);
     if (error == COVEY_OK)
         error = allgather_plan(team, send, &v, &c);
     return collective_start(error, c, req);

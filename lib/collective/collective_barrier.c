@@ -128,11 +128,9 @@ int covey_barrier(covey_team_t *team)
 int covey_ibarrier(covey_team_t *team, covey_req_t **req)
 {
     struct collective *c = NULL;
-    if (team != NULL && team_choose(team, OPERATION_BARRIER, 0) == BARRIER_SHARED)
-        return shared_start(
-            team,
-            &(struct shared_job){.kind = SHARED_BARRIER, .name = "barrier", .type = COVEY_BYTES},
-            req);
+    const struct shared_job job = {.kind = SHARED_BARRIER, .name = "barrier", .type = COVEY_BYTES};
+    if (team != NULL && shared_chosen(team, &job))
+        return shared_start(team, &job, req);
     int error = barrier_plan(team, &c);
     return collective_start(error, c, req);
 }

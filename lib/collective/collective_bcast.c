@@ -219,18 +219,16 @@ int covey_ibcast(covey_team_t *team, int root, int type, void *base, size_t coun
 {
     struct collective *c = NULL;
     const struct array a = {type, base, count};
+    const struct shared_job job = {.kind = SHARED_BCAST,
+                                   .name = "bcast",
+                                   .root = root,
+                                   .type = type,
+                                   .count = count,
+                                   .send = base,
+                                   .recv = base};
     int error = collective_check(team, "bcast", root, &a);
-    if (error == COVEY_OK &&
-        team_choose(team, OPERATION_BCAST, count * covey_type_size(type)) == BCAST_SHARED)
-        return shared_start(team,
-                            &(struct shared_job){.kind = SHARED_BCAST,
-                                                 .name = "bcast",
-                                                 .root = root,
-                                                 .type = type,
-                                                 .count = count,
-                                                 .send = base,
-                                                 .recv = base},
-                            req);
+    if (error == COVEY_OK && shared_chosen(team, &job))
+        return shared_start(team, &job, req);
     if (error == COVEY_OK)
         error = collective_create(team, "bcast", &c);
     if (error == COVEY_OK)

@@ -390,6 +390,11 @@ enum algorithm team_choose(const struct covey_team *team, enum operation operati
     return choose(team, operation, bytes, false);
 }
 
+bool team_chooses(const struct covey_team *team, enum algorithm algorithm, uint64_t bytes)
+{
+    return team_choose(team, algorithms[algorithm].operation, bytes) == algorithm;
+}
+
 enum algorithm team_choose_messages(const struct covey_team *team, enum operation operation,
                                     uint64_t bytes)
 {

@@ -129,7 +129,9 @@ int choice_load(struct choice_table *table);
 struct covey_team;
 /* What a call of so many bytes takes; an algorithm that does not suit the team is passed over. */
 enum algorithm team_choose(const struct covey_team *team, enum operation operation, uint64_t bytes);
-/* Likewise, of those that are made of messages: all but `shared`. */
+/* Whether a call of so many bytes takes that one. */
+bool team_chooses(const struct covey_team *team, enum algorithm algorithm, uint64_t bytes);
+/* Like team_choose(), of those that are made of messages: all but `shared`. */
 enum algorithm team_choose_messages(const struct covey_team *team, enum operation operation,
                                     uint64_t bytes);
 

@@ -146,12 +146,13 @@ static void scatter_linear(struct collective *c, int root, const struct array *o
 struct direction {
     const char *name;
     enum operation operation;
-    enum algorithm binomial, shared;
+    enum algorithm binomial;
+    enum shared_kind shared;
 };
 static const struct direction gathering = {"gather", OPERATION_GATHER, GATHER_BINOMIAL,
-                                           GATHER_SHARED};
+                                           SHARED_GATHER};
 static const struct direction scattering = {"scatter", OPERATION_SCATTER, SCATTER_BINOMIAL,
-                                            SCATTER_SHARED};
+                                            SHARED_SCATTER};
 
 /* What the root alone must give right. */
 static int root_check(const covey_team_t *team, const struct direction *d, int root,
@@ -186,36 +187,23 @@ static void gather_build(struct collective *c, const struct direction *d, int ro
     }
 }
 
-/* Equal blocks, whose size all members know. */
-static bool gather_is_shared(const covey_team_t *team, const struct direction *d,
-                             const struct array *own, const struct vector *v)
-{
-    return !v->uneven && team_choose(team, d->operation, own_bytes(own)) == d->shared;
-}
-
-static int gather_shared(covey_team_t *team, const struct direction *d, int root,
-                         const struct array *own, const struct vector *v, covey_req_t **req)
-{
-    bool gather = d == &gathering;
-    const struct shared_job job = {.kind = gather ? SHARED_GATHER : SHARED_SCATTER,
-                                   .name = d->name,
-                                   .root = root,
-                                   .type = own->type,
-                                   .count = own->count,
-                                   .send = gather ? own->base : v->base,
-                                   .recv = gather ? v->base : own->base};
-    return shared_start(team, &job, req);
-}
-
 /* NOLINTNEXTLINE(readability-function-size): what both calls are given */
 static int gather_start(covey_team_t *team, const struct direction *d, int root,
                         const struct array *own, const struct vector *v, covey_req_t **req)
 {
     struct collective *c = NULL;
     struct vector placed = *v;
+    bool gather = d == &gathering, all_know_sizes = !v->uneven;
+    const struct shared_job job = {.kind = d->shared,
+                                   .name = d->name,
+                                   .root = root,
+                                   .type = own->type,
+                                   .count = own->count,
+                                   .send = gather ? own->base : v->base,
+                                   .recv = gather ? v->base : own->base};
     int error = root_check(team, d, root, own, v);
-    if (error == COVEY_OK && gather_is_shared(team, d, own, v))
-        return gather_shared(team, d, root, own, v, req);
+    if (error == COVEY_OK && all_know_sizes && shared_chosen(team, &job))
+        return shared_start(team, &job, req);
     if (error == COVEY_OK)
         error = collective_create(team, d->name, &c);
     if (error == COVEY_OK && (team->rank != root || vector_place(c, &placed)))

@@ -400,9 +400,10 @@ static int reduce_check(const covey_team_t *team, int root, const struct reducti
     return error != COVEY_OK ? error : op_check(team->vm, name, r->op, r->type, r->count);
 }
 
-static int reduce_shared(covey_team_t *team, int root, const struct reduction *r, void *result,
-                         covey_req_t **req)
+static int reduce_start(covey_team_t *team, int root, struct reduction *r, void *result,
+                        covey_req_t **req)
 {
+    struct collective *c = NULL;
     const struct shared_job job = {.kind = root < 0 ? SHARED_ALLREDUCE : SHARED_REDUCE,
                                    .name = root < 0 ? "allreduce" : "reduce",
                                    .root = root < 0 ? 0 : root,
@@ -411,25 +412,11 @@ static int reduce_shared(covey_team_t *team, int root, const struct reduction *r
                                    .count = r->count,
                                    .send = r->own,
                                    .recv = result};
-    return shared_start(team, &job, req);
-}
-
-static bool reduce_is_shared(const covey_team_t *team, int root, const struct reduction *r)
-{
-    size_t bytes = r->count * covey_type_size(r->type);
-    return root < 0 ? team_choose(team, OPERATION_ALLREDUCE, bytes) == ALLREDUCE_SHARED
-                    : team_choose(team, OPERATION_REDUCE, bytes) == REDUCE_SHARED;
-}
-
-static int reduce_start(covey_team_t *team, int root, struct reduction *r, void *result,
-                        covey_req_t **req)
-{
-    struct collective *c = NULL;
     int error = reduce_check(team, root, r, result);
-    if (error == COVEY_OK && reduce_is_shared(team, root, r))
-        return reduce_shared(team, root, r, result, req);
+    if (error == COVEY_OK && shared_chosen(team, &job))
+        return shared_start(team, &job, req);
     if (error == COVEY_OK)
-        error = collective_create(team, root < 0 ? "allreduce" : "reduce", &c);
+        error = collective_create(team, job.name, &c);
     bool wanted = error == COVEY_OK && (root < 0 || team->rank == root);
     bool prepared = error == COVEY_OK && reduce_prepare(c, r, wanted ? result : NULL);
     if (prepared && root < 0)

@@ -189,10 +189,13 @@ static int reduce_scatter_check(const covey_team_t *team, int op, const struct v
     return error;
 }
 
-/* The counts are the program's again when a call that does not wait returns. */
-static int reduce_scatter_shared(covey_team_t *team, int op, const struct vector *v, void *result,
-                                 covey_req_t **req)
+static int reduce_scatter_start(covey_team_t *team, int op, struct vector *v, void *result,
+                                covey_req_t **req)
 {
+    struct collective *c = NULL;
+    int error = reduce_scatter_check(team, op, v, result);
+    if (error != COVEY_OK)
+        return error;
     const struct shared_job job = {.kind = SHARED_REDUCE_SCATTER,
                                    .name = "reduce_scatter",
                                    .op = op,
@@ -201,22 +204,9 @@ static int reduce_scatter_shared(covey_team_t *team, int op, const struct vector
                                    .counts = v->counts,
                                    .send = v->base,
                                    .recv = result};
-    return shared_start(team, &job, req);
-}
-
-static int reduce_scatter_start(covey_team_t *team, int op, struct vector *v, void *result,
-                                covey_req_t **req)
-{
-    struct collective *c = NULL;
-    int error = reduce_scatter_check(team, op, v, result);
-    size_t bytes = error != COVEY_OK
-                       ? 0
-                       : vector_range(v, 0, team->size, team->size) * covey_type_size(v->type);
-    if (error == COVEY_OK &&
-        team_choose(team, OPERATION_REDUCE_SCATTER, bytes) == REDUCE_SCATTER_SHARED)
-        return reduce_scatter_shared(team, op, v, result, req);
-    if (error == COVEY_OK)
-        error = collective_create(team, "reduce_scatter", &c);
+    if (shared_chosen(team, &job))
+        return shared_start(team, &job, req);
+    error = collective_create(team, "reduce_scatter", &c);
     if (error == COVEY_OK && vector_place(c, v) && reduce_scatter_prepare(c, v, result))
         reduce_scatter_build(c, &(struct blocks){.op = op, .v = v, .result = result});
     return collective_start(error, c, req);

@@ -98,8 +98,7 @@ static int scan_start(covey_team_t *team, const struct scan *s, struct reduction
                                    .send = r->own,
                                    .recv = s->result};
     int error = scan_check(team, s, r);
-    if (error == COVEY_OK &&
-        team_choose(team, OPERATION_SCAN, r->count * covey_type_size(r->type)) == SCAN_SHARED)
+    if (error == COVEY_OK && shared_chosen(team, &job))
         return shared_start(team, &job, req);
     if (error == COVEY_OK)
         error = collective_create(team, s->name, &c);

@@ -79,8 +79,9 @@ struct shared_job {
     char why[160];
 };
 
-/* The whole of a call whose algorithm is `shared`; the arguments are checked. Waits, or gives a
- * request, as collective_start() does. */
+/* Whether the algorithm of a call, whose arguments are checked, is `shared`. */
+bool shared_chosen(const struct covey_team *team, const struct shared_job *what);
+/* The whole of such a call. Waits, or gives a request, as collective_start() does. */
 int shared_start(struct covey_team *team, const struct shared_job *what, covey_req_t **req);
 
 /* The members of a team on the caller's host, as a part of a collective between hosts: the first

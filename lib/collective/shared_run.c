@@ -8,6 +8,7 @@
  *
  * Nobody waits for a member that has ended: the daemon tells the end of each.
  */
+#include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
 #include "lib/collective/shared.h"
 #include "lib/collective/teams.h"
@@ -334,6 +335,18 @@ bool shared_attend(struct covey *vm, const covey_req_t *collective)
 static void job_end(void *arg)
 {
     shared_end(arg);
+}
+
+bool shared_chosen(const struct covey_team *team, const struct shared_job *what)
+{
+    static const enum algorithm algorithms[] = {
+        [SHARED_BARRIER] = BARRIER_SHARED,     [SHARED_BCAST] = BCAST_SHARED,
+        [SHARED_REDUCE] = REDUCE_SHARED,       [SHARED_ALLREDUCE] = ALLREDUCE_SHARED,
+        [SHARED_ALLGATHER] = ALLGATHER_SHARED, [SHARED_GATHER] = GATHER_SHARED,
+        [SHARED_SCATTER] = SCATTER_SHARED,     [SHARED_REDUCE_SCATTER] = REDUCE_SCATTER_SHARED,
+        [SHARED_SCAN] = SCAN_SHARED,           [SHARED_EXSCAN] = SCAN_SHARED,
+        [SHARED_ALLTOALL] = ALLTOALL_SHARED};
+    return team_chooses(team, algorithms[what->kind], what->count * covey_type_size(what->type));
 }
 
 int shared_start(struct covey_team *team, const struct shared_job *what, covey_req_t **req)

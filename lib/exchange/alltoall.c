@@ -68,17 +68,15 @@ int covey_ialltoall(covey_team_t *team, int type, const void *send, void *recv, 
 {
     struct collective *c = NULL;
     struct alltoall a = equal(type, send, recv, count);
+    const struct shared_job job = {.kind = SHARED_ALLTOALL,
+                                   .name = "alltoall",
+                                   .type = type,
+                                   .count = count,
+                                   .send = send,
+                                   .recv = recv};
     int error = alltoall_check(team, "alltoall", &a);
-    if (error == COVEY_OK &&
-        team_choose(team, OPERATION_ALLTOALL, count * covey_type_size(type)) == ALLTOALL_SHARED)
-        return shared_start(team,
-                            &(struct shared_job){.kind = SHARED_ALLTOALL,
-                                                 .name = "alltoall",
-                                                 .type = type,
-                                                 .count = count,
-                                                 .send = send,
-                                                 .recv = recv},
-                            req);
+    if (error == COVEY_OK && shared_chosen(team, &job))
+        return shared_start(team, &job, req);
     if (error == COVEY_OK)
         error = alltoall_plan(team, "alltoall", &a, &c);
     return collective_start(error, c, req);
