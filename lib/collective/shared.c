@@ -1,50 +1,19 @@
 /*
  * shared.c - what each member does in a collective call through shared memory: a script of acts for
- * each operation, small and large, root and others.
+ * each operation, small and large, root and others. Acts of reductions are in shared_fold.c.
  *
- * Results of reductions are formed in the order of ranks, whatever the operation. Small ones by the
- * member that arrives last, so that with more tasks than processors each task runs as few times as
- * possible; of others each member forms a part, of what all brought to the segment, or by reading
- * pieces of their arrays. What passes through the segment is copied twice, but by plain copies, and
- * who only brings something goes on at once.
+ * What passes through the segment is copied twice, but by plain copies, and a member that only
+ * brings something goes on at once.
  */
 #include "lib/collective/shared.h"
+#include "lib/collective/shared_act.h"
 #include "lib/msg/error.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHED_BYTES ((size_t)8 * 1024) /* of a result that is formed at once */
-#define PAIR_BYTES ((size_t)32 * 1024)  /* of two members, see brings_most() */
-#define PIECE_BYTES ((size_t)32 * 1024) /* that are read at once for a reduction */
-
-static size_t width(const struct shared_job *job)
-{
-    return covey_type_size(job->type);
-}
-
-static int members(const struct shared_job *job)
-{
-    return job->segment->members;
-}
-
-static bool is_root(const struct shared_job *job)
-{
-    return job->root == job->segment->me;
-}
-
-static uint8_t *area(const struct shared_job *job, int member)
-{
-    return (job->size == SHARED_MEDIUM ? segment_large_area : segment_area)(job->segment,
-                                                                            job->sequence, member);
-}
-
-static uint8_t *common_result(const struct shared_job *job)
-{
-    return (job->size == SHARED_MEDIUM ? segment_large_result : segment_result)(job->segment,
-                                                                                job->sequence);
-}
+#define PAIR_BYTES ((size_t)32 * 1024) /* that two members bring at most, see size_of() */
 
 /* ---- what every member says of its call --------------------------------------------------------
  */
@@ -56,7 +25,7 @@ static uint64_t what_is_called(const struct shared_job *job)
            (uint64_t)job->root << 56 ^ (uint64_t)job->type << 48;
 }
 
-static int check_call(const struct shared_job *job, int member)
+int shared_check_call(const struct shared_job *job, int member)
 {
     const struct segment_card card = segment_get_card(job->segment, job->sequence, member);
     if (card.what == what_is_called(job))
@@ -64,19 +33,6 @@ static int check_call(const struct shared_job *job, int member)
     return error_set(COVEY_ETRUNC,
                      "%s: the calls of two members differ in size, type, operation or root",
                      job->name);
-}
-
-static int check_calls(const struct shared_job *job)
-{
-    int result = ACT_DONE;
-    for (int i = 0; i < members(job) && result == ACT_DONE; i++)
-        result = check_call(job, i);
-    return result;
-}
-
-static uint64_t address(const void *at)
-{
-    return (uint64_t)(uintptr_t)at;
 }
 
 uint32_t shared_before(const struct shared_job *job)
@@ -160,11 +116,18 @@ bool shared_may_go_on(struct shared_job *job)
 /* ---- arriving and leaving ----------------------------------------------------------------------
  */
 
-static void arrive_with_card(struct shared_job *job)
+void shared_arrive(struct shared_job *job, const void *from, const void *to)
 {
-    const struct segment_card card = {what_is_called(job), address(job->send), address(job->recv)};
+    const struct segment_card card = {what_is_called(job), (uint64_t)(uintptr_t)from,
+                                      (uint64_t)(uintptr_t)to};
     segment_put_card(job->segment, job->sequence, &card);
     segment_arrive(job->segment, job->sequence);
+}
+
+int shared_take_memory(struct shared_job *job, size_t bytes)
+{
+    job->memory = malloc(bytes + 1);
+    return job->memory == NULL ? error_code(COVEY_ENOMEM) : ACT_DONE;
 }
 
 /* The piece of each of so many blocks goes to the own area, one behind the other. */
@@ -181,7 +144,7 @@ static int arrive(struct shared_job *job)
 {
     if (job->size != SHARED_LARGE)
         bring_blocks(job, 1);
-    arrive_with_card(job);
+    shared_arrive(job, job->send, job->recv);
     return ACT_DONE;
 }
 
@@ -190,7 +153,7 @@ static int arrive_alone(struct shared_job *job)
 {
     if (job->send == job->recv)
         bring_blocks(job, 1);
-    arrive_with_card(job);
+    shared_arrive(job, job->send, job->recv);
     return ACT_DONE;
 }
 
@@ -199,7 +162,7 @@ static int arrive_with_blocks(struct shared_job *job)
 {
     if (job->size != SHARED_LARGE)
         bring_blocks(job, (size_t)members(job));
-    arrive_with_card(job);
+    shared_arrive(job, job->send, job->recv);
     return ACT_DONE;
 }
 
@@ -209,9 +172,9 @@ static int arrive_with_copy(struct shared_job *job)
     bool column = job->kind == SHARED_ALLTOALL;
     size_t bytes = job->bytes * (column ? (size_t)members(job) : 1);
     if (job->send == job->recv) {
-        job->memory = malloc(bytes + 1);
-        if (job->memory == NULL)
-            return error_code(COVEY_ENOMEM);
+        int error = shared_take_memory(job, bytes);
+        if (error != ACT_DONE)
+            return error;
         memcpy(job->memory, job->send, bytes);
         job->send = job->memory;
     }
@@ -252,15 +215,8 @@ static int leave(struct shared_job *job)
 /* ---- taking what others brought ----------------------------------------------------------------
  */
 
-static void take(void *to, const void *from, size_t bytes)
-{
-    if (bytes > 0 && to != from)
-        memmove(to, from, bytes);
-}
-
-/* So many bytes of what a member has, `at` bytes behind what its card says. */
-static int read_from(const struct shared_job *job, int member, void *to, bool its_result, size_t at,
-                     size_t bytes)
+int shared_read(const struct shared_job *job, int member, void *to, bool its_result, size_t at,
+                size_t bytes)
 {
     const struct segment_card card = segment_get_card(job->segment, job->sequence, member);
     if (segment_read(job->segment, member, to, (its_result ? card.to : card.from) + at, bytes))
@@ -273,13 +229,13 @@ static int take_block(const struct shared_job *job, int member, size_t block, ui
 {
     const struct shared_piece *piece = &job->piece;
     size_t at = block * job->bytes + piece->first;
-    int result = check_call(job, member);
+    int result = shared_check_call(job, member);
     if (result == ACT_DONE && member == job->segment->me)
         take(to + piece->first, (const uint8_t *)job->send + at, piece->bytes);
     else if (result == ACT_DONE && job->size != SHARED_LARGE)
         take(to + piece->first, area(job, member) + block * piece->bytes, piece->bytes);
     else if (result == ACT_DONE && piece->bytes > 0)
-        result = read_from(job, member, to + piece->first, false, at, piece->bytes);
+        result = shared_read(job, member, to + piece->first, false, at, piece->bytes);
     return result;
 }
 
@@ -316,290 +272,6 @@ static int take_column(struct shared_job *job)
     return take_blocks(job, (size_t)job->segment->me);
 }
 
-/* ---- reductions of what passes through the segment
- * ----------------------------------------------------------------
- */
-
-static void apply(const struct shared_job *job, const void *left, const void *right, void *result,
-                  size_t count)
-{
-    op_apply(job->team->vm, job->op, job->type, &(struct operands){left, right, result, count});
-}
-
-/* So many elements, whole grains, at least one. */
-static size_t elements_in(const struct shared_job *job, size_t bytes)
-{
-    size_t grain = op_grain(job->team->vm, job->op), elements = bytes / width(job) / grain * grain;
-    return elements == 0 ? grain : elements;
-}
-
-/* Of the piece. */
-static size_t elements(const struct shared_job *job)
-{
-    return job->piece.bytes / width(job);
-}
-
-static size_t part_start(const struct shared_job *job, int member)
-{
-    size_t start = 0;
-    for (int i = 0; i < member; i++)
-        start += job->counts[i];
-    return start;
-}
-
-/* Elements of a member's part, whole grains. */
-struct part_of_all {
-    size_t first, count;
-};
-
-static struct part_of_all part_of(const struct shared_job *job, int member)
-{
-    if (job->counts != NULL)
-        return (struct part_of_all){part_start(job, member), job->counts[member]};
-    size_t grain = op_grain(job->team->vm, job->op), grains = elements(job) / grain;
-    size_t n = (size_t)members(job), at = (size_t)member;
-    size_t first = grains / n * at + grains % n * at / n;
-    size_t end = grains / n * (at + 1) + grains % n * (at + 1) / n;
-    return (struct part_of_all){first * grain, (end - first) * grain};
-}
-
-/* What a member brought. The own array is where it was, unless the result goes there. */
-static const uint8_t *brought(const struct shared_job *job, int member)
-{
-    bool own = member == job->segment->me && job->send != job->recv;
-    return own ? (const uint8_t *)job->send + job->piece.first : area(job, member);
-}
-
-static void fold_cached(const struct shared_job *job, int end, struct part_of_all part,
-                        uint8_t *result)
-{
-    size_t at = part.first * width(job);
-    if (end == 1)
-        take(result, brought(job, 0) + at, part.count * width(job));
-    else
-        apply(job, brought(job, 0) + at, brought(job, 1) + at, result, part.count);
-    for (int i = 2; i < end; i++)
-        apply(job, result, brought(job, i) + at, result, part.count);
-}
-
-/* A part of what the members before `end` brought, in their order; they have arrived. */
-static int fold_areas(const struct shared_job *job, int end, struct part_of_all part,
-                      uint8_t *result)
-{
-    size_t step = elements_in(job, CACHED_BYTES);
-    int called = ACT_DONE;
-    for (int i = 0; i < end && called == ACT_DONE; i++)
-        called = check_call(job, i);
-    for (size_t at = 0; at < part.count && called == ACT_DONE; at += step) {
-        size_t count = part.count - at < step ? part.count - at : step;
-        fold_cached(job, end, (struct part_of_all){part.first + at, count},
-                    result + at * width(job));
-    }
-    return called;
-}
-
-static int fold_all_of(const struct shared_job *job, int end, uint8_t *result)
-{
-    return fold_areas(job, end, (struct part_of_all){0, elements(job)}, result);
-}
-
-static int fold_here(struct shared_job *job)
-{
-    return fold_all_of(job, members(job), (uint8_t *)job->recv + job->piece.first);
-}
-
-/* Whoever arrived last does so for all. */
-static int fold_if_last(struct shared_job *job)
-{
-    if (segment_last(job->segment, job->sequence) != job->segment->me)
-        return ACT_DONE;
-    int result = fold_all_of(job, members(job), common_result(job));
-    return result == ACT_DONE ? release(job) : result;
-}
-
-static int take_result(struct shared_job *job)
-{
-    take((uint8_t *)job->recv + job->piece.first, common_result(job), job->piece.bytes);
-    return ACT_DONE;
-}
-
-static int take_result_part(struct shared_job *job)
-{
-    int me = job->segment->me;
-    take(job->recv, common_result(job) + part_start(job, me) * width(job),
-         job->counts[me] * width(job));
-    return ACT_DONE;
-}
-
-static int fold_prefix(struct shared_job *job)
-{
-    return fold_all_of(job, job->segment->me + 1, job->recv);
-}
-
-/* Of larger arrays each member folds a part, for all or for itself. */
-static int fold_common_part(struct shared_job *job)
-{
-    struct part_of_all part = part_of(job, job->segment->me);
-    return fold_areas(job, members(job), part, common_result(job) + part.first * width(job));
-}
-
-static int fold_own_block(struct shared_job *job)
-{
-    return fold_areas(job, members(job), part_of(job, job->segment->me), job->recv);
-}
-
-/* The first has no result. */
-static int fold_before(struct shared_job *job)
-{
-    return job->segment->me == 0 ? ACT_DONE : fold_all_of(job, job->segment->me, job->recv);
-}
-
-/* ---- reductions of large arrays ----------------------------------------------------------------
- */
-
-/* Some elements of all arrays, in the order of ranks; scratch is twice as large. Where the own
- * array is where the result goes, its piece is put aside first. */
-static int fold_piece(const struct shared_job *job, size_t first, size_t count, uint8_t *result,
-                      uint8_t *scratch)
-{
-    size_t bytes = count * width(job), at = first * width(job);
-    const uint8_t *own = (const uint8_t *)job->send + at;
-    int done = ACT_DONE;
-    if (own == result) {
-        take(scratch + bytes, own, bytes);
-        own = scratch + bytes;
-    }
-    for (int i = 0; i < members(job) && done == ACT_DONE; i++) {
-        bool mine = i == job->segment->me;
-        if (!mine)
-            done = read_from(job, i, i == 0 ? result : scratch, false, at, bytes);
-        else if (i == 0)
-            take(result, own, bytes);
-        if (done == ACT_DONE && i > 0)
-            apply(job, result, mine ? own : scratch, result, count);
-    }
-    return done;
-}
-
-static int fold_part(struct shared_job *job, struct part_of_all part, uint8_t *result)
-{
-    size_t step = elements_in(job, PIECE_BYTES);
-    int done = check_calls(job);
-    uint8_t *scratch = malloc(2 * step * width(job));
-    if (scratch == NULL)
-        return error_code(COVEY_ENOMEM);
-    for (size_t at = 0; at < part.count && done == ACT_DONE; at += step) {
-        size_t count = part.count - at < step ? part.count - at : step;
-        done = fold_piece(job, part.first + at, count, result + at * width(job), scratch);
-    }
-    free(scratch);
-    return done;
-}
-
-/* The own part to its place in the result. */
-static int fold_own_part(struct shared_job *job)
-{
-    struct part_of_all part = part_of(job, job->segment->me);
-    uint8_t *result = job->recv;
-    return fold_part(job, part, job->counts != NULL ? result : result + part.first * width(job));
-}
-
-/* Where the root alone has a result, the others form their parts in memory of their own, which the
- * card tells. */
-static int fold_part_aside(struct shared_job *job)
-{
-    return fold_part(job, part_of(job, job->segment->me), job->memory);
-}
-
-static int arrive_aside(struct shared_job *job)
-{
-    struct part_of_all part = part_of(job, job->segment->me);
-    job->memory = malloc(part.count * width(job) + 1);
-    if (job->memory == NULL)
-        return error_code(COVEY_ENOMEM);
-    const struct segment_card card = {what_is_called(job), address(job->send),
-                                      address(job->memory)};
-    segment_put_card(job->segment, job->sequence, &card);
-    segment_arrive(job->segment, job->sequence);
-    return ACT_DONE;
-}
-
-/* The parts of the others; `whole`: they stand at their places in an array as large as the result.
- */
-static int read_parts(struct shared_job *job, bool whole)
-{
-    int result = ACT_DONE, n = members(job);
-    for (int i = 1; i < n && result == ACT_DONE; i++) {
-        int member = (job->segment->me + i) % n;
-        struct part_of_all part = part_of(job, member);
-        size_t at = part.first * width(job);
-        if (part.count > 0)
-            result = read_from(job, member, (uint8_t *)job->recv + at, true, whole ? at : 0,
-                               part.count * width(job));
-    }
-    return result;
-}
-
-static int read_results(struct shared_job *job)
-{
-    return read_parts(job, true);
-}
-
-static int read_parts_aside(struct shared_job *job)
-{
-    return read_parts(job, false);
-}
-
-/* ---- prefixes of large arrays: from one member to the next --------------------------------------
- */
-
-/* Where the inclusive result comes about, which the next member reads, and the exclusive one. */
-static uint8_t *inclusive(const struct shared_job *job)
-{
-    return job->kind == SHARED_EXSCAN ? job->memory : job->recv;
-}
-
-static uint8_t *exclusive(const struct shared_job *job)
-{
-    if (job->send != job->recv)
-        return job->recv;
-    return job->kind == SHARED_EXSCAN ? job->memory + job->bytes : job->memory;
-}
-
-static int arrive_in_chain(struct shared_job *job)
-{
-    job->memory = malloc(2 * job->bytes);
-    if (job->memory == NULL)
-        return error_code(COVEY_ENOMEM);
-    const struct segment_card card = {what_is_called(job), 0, address(inclusive(job))};
-    segment_put_card(job->segment, job->sequence, &card);
-    segment_arrive(job->segment, job->sequence);
-    return ACT_DONE;
-}
-
-static int fold_with_previous(struct shared_job *job)
-{
-    int me = job->segment->me, result = ACT_DONE;
-    if (me == 0) {
-        take(inclusive(job), job->send, job->bytes);
-        return result;
-    }
-    result = check_call(job, me - 1);
-    if (result == ACT_DONE)
-        result = read_from(job, me - 1, exclusive(job), true, 0, job->bytes);
-    if (result == ACT_DONE)
-        apply(job, exclusive(job), job->send, inclusive(job), job->count);
-    return result;
-}
-
-/* Of one that was sent from where it is to be. */
-static int take_exclusive(struct shared_job *job)
-{
-    if (job->kind == SHARED_EXSCAN && job->segment->me > 0)
-        take(job->recv, exclusive(job), job->bytes);
-    return ACT_DONE;
-}
-
 /* ---- scripts -----------------------------------------------------------------------------------
  */
 
@@ -617,52 +289,49 @@ SCRIPT(bring_large, await_slot, arrive, await_release, leave);
 SCRIPT(collect, await_slot, arrive, await_all, take_all, leave);
 SCRIPT(collect_large, await_slot, arrive, await_all, take_all, release, leave);
 SCRIPT(fold, await_slot, arrive_alone, await_all, fold_here, leave);
-SCRIPT(bring_part, await_slot, arrive_aside, await_all, fold_part_aside, reach_first, await_release,
-       leave);
+SCRIPT(bring_part, await_slot, fold_arrive_aside, await_all, fold_part_aside, reach_first,
+       await_release, leave);
 SCRIPT(fold_large, await_slot, arrive, await_all, fold_own_part, reach_first, await_first,
-       read_parts_aside, release, leave);
-SCRIPT(fold_all, await_slot, arrive, fold_if_last, await_release, take_result, leave);
+       fold_read_parts_aside, release, leave);
+SCRIPT(fold_all, await_slot, arrive, fold_if_last, await_release, fold_take_result, leave);
 SCRIPT(fold_all_large, await_slot, arrive, await_all, fold_own_part, reach_first, await_first,
-       read_results, reach_second, await_second, leave);
+       fold_read_results, reach_second, await_second, leave);
 SCRIPT(fold_all_medium, await_slot, arrive, await_all, fold_common_part, reach_first, await_first,
-       take_result, leave);
-SCRIPT(gather_all, await_slot, arrive, await_all, take_all, leave);
+       fold_take_result, leave);
 SCRIPT(gather_all_large, await_slot, arrive, await_all, take_all, reach_first, await_first, leave);
-SCRIPT(fold_blocks, await_slot, arrive, fold_if_last, await_release, take_result_part, leave);
+SCRIPT(fold_blocks, await_slot, arrive, fold_if_last, await_release, fold_take_result_part, leave);
 SCRIPT(fold_blocks_medium, await_slot, arrive, await_all, fold_own_block, leave);
 SCRIPT(fold_blocks_large, await_slot, arrive_with_copy, await_all, fold_own_part, reach_first,
        await_first, leave);
 SCRIPT(prefix, await_slot, arrive, ring, await_lower, fold_prefix, leave);
 SCRIPT(prefix_before, await_slot, arrive, ring, await_lower, fold_before, leave);
-SCRIPT(prefix_large, await_slot, arrive_in_chain, await_previous, fold_with_previous, reach_first,
-       ring, await_next, take_exclusive, leave);
+SCRIPT(prefix_large, await_slot, fold_arrive_in_chain, await_previous, fold_with_previous,
+       reach_first, ring, await_next, fold_take_exclusive, leave);
 SCRIPT(transpose, await_slot, arrive_with_blocks, await_all, take_column, leave);
 SCRIPT(transpose_large, await_slot, arrive_with_copy, await_all, take_column, reach_first,
        await_first, leave);
 
+#define BOTH(script)                                                                               \
+    {                                                                                              \
+        script, script                                                                             \
+    }
+
 /* [root or others] */
 static shared_act *const *const scripts[][SHARED_LARGE + 1][2] = {
-    [SHARED_BARRIER] = {{barrier, barrier}, {barrier, barrier}, {barrier, barrier}},
+    [SHARED_BARRIER] = {BOTH(barrier), BOTH(barrier), BOTH(barrier)},
     [SHARED_BCAST] = {{give, get}, {give, get}, {give_large, get}},
     [SHARED_REDUCE] = {{fold, bring}, {fold, bring}, {fold_large, bring_part}},
-    [SHARED_ALLREDUCE] = {{fold_all, fold_all},
-                          {fold_all_medium, fold_all_medium},
-                          {fold_all_large, fold_all_large}},
-    [SHARED_ALLGATHER] = {{gather_all, gather_all},
-                          {gather_all, gather_all},
-                          {gather_all_large, gather_all_large}},
+    [SHARED_ALLREDUCE] = {BOTH(fold_all), BOTH(fold_all_medium), BOTH(fold_all_large)},
+    [SHARED_ALLGATHER] = {BOTH(collect), BOTH(collect), BOTH(gather_all_large)},
     [SHARED_GATHER] = {{collect, bring}, {collect, bring}, {collect_large, bring_large}},
     [SHARED_SCATTER] = {{give_blocks, get_block},
                         {give_blocks, get_block},
                         {give_blocks_large, get_block}},
-    [SHARED_REDUCE_SCATTER] = {{fold_blocks, fold_blocks},
-                               {fold_blocks_medium, fold_blocks_medium},
-                               {fold_blocks_large, fold_blocks_large}},
-    [SHARED_SCAN] = {{prefix, prefix}, {NULL, NULL}, {prefix_large, prefix_large}},
-    [SHARED_EXSCAN] = {{prefix_before, prefix_before}, {NULL, NULL}, {prefix_large, prefix_large}},
-    [SHARED_ALLTOALL] = {{transpose, transpose},
-                         {transpose, transpose},
-                         {transpose_large, transpose_large}},
+    [SHARED_REDUCE_SCATTER] = {BOTH(fold_blocks), BOTH(fold_blocks_medium),
+                               BOTH(fold_blocks_large)},
+    [SHARED_SCAN] = {BOTH(prefix), BOTH(NULL), BOTH(prefix_large)},
+    [SHARED_EXSCAN] = {BOTH(prefix_before), BOTH(NULL), BOTH(prefix_large)},
+    [SHARED_ALLTOALL] = {BOTH(transpose), BOTH(transpose), BOTH(transpose_large)},
 };
 
 static size_t blocks_brought(const struct shared_job *job)
@@ -683,7 +352,7 @@ static size_t piece_most(const struct shared_job *job)
     size_t most = SEGMENT_LARGE / blocks_brought(job);
     if (!folds(job))
         return most;
-    most = elements_in(job, most) * width(job);
+    most = fold_elements_in(job, most) * width(job);
     return most <= SEGMENT_LARGE ? most : 0;
 }
 
