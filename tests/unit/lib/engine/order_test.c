@@ -2,7 +2,8 @@
 /*
  * order_test.c - messages of one host begin in the order of their stamps: in whichever rings they
  * lie, when one is announced before it comes, when the daemon has something that was not read yet,
- * when a ring is left before its end, and when what is waited for does not come. Two rings are real; a test writes into their far ends.
+ * when a ring is left before its end, and when what is waited for does not come. Two rings are
+ * real; a test writes into their far ends.
  */
 #include <CUnit/CUnit.h>
 #include <fcntl.h>
