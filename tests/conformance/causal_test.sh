@@ -1,5 +1,5 @@
 #!/bin/bash
-# timeout: 120
+# timeout: 240
 # Order among the tasks of one host, by each route that they can take: many crews of tasks that have
 # not talked before, so that first messages, links that come up and changes of route are in it, and
 # many rounds of each.
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/local_vm.sh
 
 run() { # arguments
-    count_lines "$*" < <(timeout 25 covey run -n 1 --host h0 "$BUILD/tests/conformance/causal" "$@" 2>&1 || echo "not ok ended with $?")
+    count_lines "$*" < <(timeout 50 covey run -n 1 --host h0 "$BUILD/tests/conformance/causal" "$@" 2>&1 || echo "not ok ended with $?")
 }
 
 covey start --local 1 >/dev/null || bad "a virtual machine of one host starts"
@@ -25,5 +25,5 @@ run change 10 200
 run end 50 1
 run --route tcp end 10 1
 run monitor 4 400
-run monitor 200 12 # most links come up in the first hops
+run monitor 100 12 # most links come up in the first hops
 finish
