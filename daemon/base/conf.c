@@ -18,7 +18,6 @@
 #include "daemon/base/log.h"
 #include "lib/covey.h"
 #include "proto/wire/ether.h"
-#include "proto/wire/frame.h"
 
 #define FAIL_TIMEOUT_US 5000000u
 #define JOIN_TIMEOUT_US 20000000u
@@ -30,6 +29,7 @@
 #define DATAGRAM_BYTES 8900u
 #define SPEED 1000u
 #define BULK_LIMIT (1u << 30)
+#define QUANTUM_LEAST (64u << 10)
 #define MONITOR_PERIOD_US 5000000u
 
 void conf_init(struct conf *conf)
@@ -117,7 +117,7 @@ static const struct setting settings[] = {
     {CONTENTION, "threshold", "1 to 1024M bytes", &conf_bytes, MEMBER(contention.threshold_bytes),
      FROM_TO(1, BULK_LIMIT)},
     {CONTENTION, "quantum", "64K to 1024M bytes", &conf_bytes, MEMBER(contention.quantum_bytes),
-     FROM_TO(FRAME_PAYLOAD_MAX, BULK_LIMIT)},
+     FROM_TO(QUANTUM_LEAST, BULK_LIMIT)},
     {CONTENTION, "rate", "bits per second, 8K to 400G", &conf_rate, MEMBER(contention.rate), ANY},
     {CONTENTION, "turns", "yes or no", &conf_yes_no, MEMBER(contention.turns), ANY},
 };

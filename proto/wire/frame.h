@@ -59,11 +59,13 @@
 #define WIRE_VERSION 6
 
 #define FRAME_HEADER_BYTES 16
-#define FRAME_PAYLOAD_MAX 65536
+/* 64 KiB of a program's message, with all headers and the names of a multicast's receivers: a frame
+ * more of a hundred bytes would be a system call more for each receiver. */
+#define FRAME_PAYLOAD_MAX (65 * 1024)
 #define FRAME_MESSAGE_BYTES 32 /* the message header at the start of a first data frame */
 #define MESSAGE_STAMP_AT 25    /* in that header */
 #define FRAME_ITEM_BYTES 16    /* the header of its first item behind that */
-#define BRIEF_SIZE_MAX (FRAME_PAYLOAD_MAX - FRAME_MESSAGE_BYTES - FRAME_ITEM_BYTES)
+#define BRIEF_SIZE_MAX (64 * 1024 - FRAME_MESSAGE_BYTES - FRAME_ITEM_BYTES)
 
 #define BRIEF_STAMP_BYTES 8
 #define BRIEF_STAMPED_BYTES (FRAME_HEADER_BYTES + BRIEF_STAMP_BYTES)

@@ -121,7 +121,7 @@ static void reflected_and_spliced_records_do_not_open(void)
 
 static void impossible_lengths_are_refused(void)
 {
-    static const uint8_t none[4] = {0}, most[4] = {0, 1, 0, 16}, more[4] = {0, 1, 0, 17};
+    static const uint8_t none[4] = {0}, most[4] = {0, 1, 4, 16}, more[4] = {0, 1, 4, 17};
     static const uint8_t all[4] = {255, 255, 255, 255};
 
     CU_ASSERT_EQUAL(record_body_bytes(none), 0);

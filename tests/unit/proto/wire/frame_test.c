@@ -8,7 +8,7 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-static const struct frame sample = {.length = 65536,
+static const struct frame sample = {.length = FRAME_PAYLOAD_MAX,
                                     .kind = FRAME_DATA,
                                     .flags = FRAME_FIRST | FRAME_LAST,
                                     .source = 0x3fffffff,
@@ -16,7 +16,7 @@ static const struct frame sample = {.length = 65536,
 
 static void header_is_what_the_grammar_says(void)
 {
-    const uint8_t expected[FRAME_HEADER_BYTES] = {0x00, 0x01, 0x00, 0x00, 1, 3, 0, 0,
+    const uint8_t expected[FRAME_HEADER_BYTES] = {0x00, 0x01, 0x04, 0x00, 1, 3, 0, 0,
                                                   0x3f, 0xff, 0xff, 0xff, 0, 4, 0, 1};
     uint8_t bytes[FRAME_HEADER_BYTES];
     frame_encode(&sample, bytes);
