@@ -6,8 +6,9 @@
 
 #include <sched.h>
 
-#define KEPT_US 500   /* tasks that wait for each other pass it on sooner */
-#define PAUSE_MIN 128 /* a slice is worth as many wake-ups */
+#define KEPT_US 500 /* tasks that wait for each other pass it on sooner */
+#define PAUSE_MIN                                                                                  \
+    16 /* waits: one slice may be a daemon's or another task's, who give it back for long */
 #define PAUSE_MAX 4096
 #define FORGETS 64 /* waits: the pause grows where a slice is lost in fewer, and else shrinks */
 

@@ -4,7 +4,7 @@
  * Where those who want the processor are tasks that wait for each other, sched_yield() passes it
  * round in microseconds. Where somebody computes, it comes back after a slice of milliseconds, and
  * whoever sleeps is better off: the kernel wakes a sleeper at once. So a task that lost a slice
- * sleeps through its next waits, twice as many each time that happens soon again.
+ * sleeps through its next few waits, and twice as many each time that happens soon again.
  */
 #ifndef COVEY_LIB_MEMBER_GIVING_H
 #define COVEY_LIB_MEMBER_GIVING_H

@@ -7,6 +7,6 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=${BUILD:-build}
-expect "the unit suites are clean" make --no-print-directory -j2 BUILD="$BUILD" asan ASAN_CFLAGS="-O1 -g1" \
+expect "the unit suites are clean" make --no-print-directory -j2 BUILD="$BUILD" asan ASAN_CFLAGS="-O0 -g1" \
     SUITES="$(echo $(find tests/unit -name "*_test.c") tests/fuzz/*_fuzz.c)"
 finish
