@@ -16,8 +16,9 @@ unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES COVEY_TOPOLOGY COVEY
 mkdir -m 700 "$dir/run"
 mkdir -p "$dir/config/covey"
 
-# a child that is killed before it executes anything would tidy up, too
-trap '[ "$BASHPID" = $$ ] && { covey halt >/dev/null 2>&1; rm -rf "$dir"; }' EXIT
+# A child that is killed before it executes anything would tidy up, too. It is told apart by case: in
+# such a child the status of [ is sometimes that of the command that the signal interrupted.
+trap 'case $BASHPID in $$) covey halt >/dev/null 2>&1; rm -rf "$dir" ;; esac' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 

@@ -34,7 +34,7 @@ commands_run=0 programs_run=0 commands_elsewhere=0 lines_skipped=0
 elsewhere=tests/doc/elsewhere # what stands in a page and is run by another suite
 
 clean_up() {
-    [ "$BASHPID" = $$ ] || return
+    case $BASHPID in $$) ;; *) return ;; esac # see tests/local_vm.sh
     covey halt >/dev/null 2>&1
     if [ -n "$labs_up" ]; then
         servers_stop
