@@ -63,6 +63,27 @@ static double slope_of(const double *bytes, const double *seconds, size_t n)
     return xx > 0 && xy >= 0 ? xy / xx : -1;
 }
 
+/* The line through the shortest and the longest message. */
+static int fit_outermost(const double *bytes, const double *seconds, size_t n,
+                         struct model_line *line)
+{
+    size_t shortest = 0, longest = 0;
+    for (size_t i = 1; i < n; i++) {
+        if (bytes[i] < bytes[shortest])
+            shortest = i;
+        if (bytes[i] > bytes[longest])
+            longest = i;
+    }
+    double more_bytes = bytes[longest] - bytes[shortest];
+    double more_s = seconds[longest] - seconds[shortest];
+    if (!(more_bytes > 0) || more_s < 0)
+        return -1;
+    line->beta_s = more_s / more_bytes;
+    line->alpha_s = seconds[shortest] - line->beta_s * bytes[shortest];
+    judge(bytes, seconds, n, line);
+    return 0;
+}
+
 int model_line_fit_ends(const double *bytes, const double *seconds, size_t n,
                         struct model_line *line)
 {
@@ -76,8 +97,10 @@ int model_line_fit_ends(const double *bytes, const double *seconds, size_t n,
         sum_s += seconds[i] - beta_s * bytes[i];
         count++;
     }
-    if (n < 2 || beta_s < 0 || count == 0)
+    if (n < 2)
         return -1;
+    if (beta_s < 0 || count == 0)
+        return fit_outermost(bytes, seconds, n, line);
     line->alpha_s = sum_s / count;
     line->beta_s = beta_s;
     judge(bytes, seconds, n, line);

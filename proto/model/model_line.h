@@ -25,7 +25,9 @@ int model_line_fit(const double *bytes, const double *seconds, size_t n, struct 
 /* alpha of the short messages and beta of the long ones, as section 2.3 has it of Table 1: beta is
  * the slope of the least squares, alpha the mean of what is left of the times of which bytes are
  * less than half. So what queues and the bursts of a shaped link swallow of messages between the
- * two spoils neither. Needs and returns the same. */
+ * two spoils neither. Where something else that ran made times between the two fall with bytes, it
+ * is the line through the shortest and the longest message. Needs and returns the same, and -1,
+ * too, where the longest message took less time than the shortest. */
 int model_line_fit_ends(const double *bytes, const double *seconds, size_t n,
                         struct model_line *line);
 

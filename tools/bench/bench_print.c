@@ -91,7 +91,8 @@ static double wire_beta_s(const struct bench *bench)
     return two && rate > 0 ? 8 * (mtu + AROUND_FRAME_BYTES) / (mtu * rate) : 0;
 }
 
-/* In a run so disturbed that times fall with bytes there are no ends, but still a nearest line. */
+/* In a run so disturbed that the longest message took less than the shortest there are no ends, but
+ * still a nearest line. */
 static int fit_series(const struct bench *bench, const char *name, struct covey_line *line)
 {
     int status = bench_fit(bench, name, covey_line_fit_ends, line);

@@ -94,6 +94,21 @@ static void test_table_1_by_its_ends(void)
     CU_ASSERT_EQUAL(model_line_fit_ends(bytes, stream, 1, &line), -1);
 }
 
+/* Beside other programs a route seemed to be none, for its times fell with bytes. */
+static void test_disturbed_times(void)
+{
+    const double bytes[] = {1024, 1, 262144, 2097152, 1048576};
+    const double seconds[] = {11e-6, 10e-6, 900e-6, 150e-6, 400e-6};
+    struct model_line line;
+    CU_ASSERT_EQUAL(model_line_fit_ends(bytes, seconds, 5, &line), 0);
+    WITHIN(line.alpha_s, 10e-6, 0.001);
+    WITHIN(line.beta_s, 140e-6 / 2097151, 0.001);
+    const double falling[] = {11e-6, 200e-6, 900e-6, 150e-6, 400e-6};
+    CU_ASSERT_EQUAL(model_line_fit_ends(bytes, falling, 5, &line), -1);
+    const double alike[] = {7, 7, 7, 7, 7};
+    CU_ASSERT_EQUAL(model_line_fit_ends(alike, seconds, 5, &line), -1);
+}
+
 /* ---- The paper's equations ------------------------------------------------------------------ */
 
 /* Section 3.1 with the constants of sections 2.3 and 3.1: T_mult + T_add = 6.741 us, alpha = 4.527
@@ -662,6 +677,7 @@ int main(void)
         {"no line", test_no_line},
         {"Table 1", test_table_1},
         {"Table 1 by its ends", test_table_1_by_its_ends},
+        {"disturbed times", test_disturbed_times},
         {"the paper's matmul", test_paper_matmul},
         {"the paper's sort", test_paper_sort},
         {"the paper's Mandelbrot", test_paper_mandel},
