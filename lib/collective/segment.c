@@ -5,8 +5,14 @@
  * `arrived` of a slot tells which operation has it, how many have arrived, and who did last; it is
  * 0 while the slot is free. It changes by compare-and-swap, so that one member alone is the last.
  * The last to leave clears the counters and then `arrived`; nobody else touches them before that.
+ *
+ * Two members need no counters. The stages on their cards, and the operations that each has left,
+ * tell the same, and one of them alone writes either: a line of memory then passes from one
+ * processor to the other once an operation, where counters pass there and back. What has been left
+ * stands apart from the cards, for the other one looks for that when the slot comes round again.
  */
 #include "lib/collective/segment.h"
+#include "lib/link/barrier.h"
 #include "lib/link/shared_memory.h"
 
 #include <assert.h>
@@ -19,7 +25,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FORMAT 0x53656702u /* struct segment_memory, version 2 */
+#define FORMAT 0x53656703u /* struct segment_memory, version 3 */
 #define LINE 64
 #define SLOTS (2 * SEGMENT_CALLS)
 
@@ -29,22 +35,33 @@ struct slot {
     _Atomic uint32_t released;               /* sequence */
     _Atomic uint32_t sleepers;
     _Atomic uint32_t reached[2], left; /* how many members */
+    _Alignas(8) uint8_t result[SEGMENT_SHORT];
 };
 
 /* Of a member, in a slot. */
 struct card {
     _Alignas(LINE) _Atomic uint64_t stage; /* sequence << 32 | enum segment_stage */
     struct segment_card says;
+    uint8_t brought[SEGMENT_SHORT];
 };
+static_assert(sizeof(struct slot) == LINE && sizeof(struct card) == LINE, "a line each");
 
-/* Who a member is, and where it has that number, for others to try to read. */
+/* Who a member is, where it has that number, for others to try to read, and whether barrier_all()
+ * reaches it. */
 struct person {
     _Alignas(LINE) uint64_t pid, number_at, number;
+    uint32_t joined;
+};
+
+/* Of one of two members: the last operation in each slot that it has left; 0: none. */
+struct leaving {
+    _Alignas(LINE) _Atomic uint32_t sequence[SLOTS];
 };
 
 struct segment_memory {
     _Alignas(LINE) uint32_t format, members;
     struct person persons[SEGMENT_MEMBERS_MAX];
+    struct leaving leaving[2];
     /* SLOTS times: struct slot, a card of each member, the areas, the result; SEGMENT_LARGES times:
      * the large areas, the large result */
     _Alignas(LINE) uint8_t slots[];
@@ -105,6 +122,16 @@ uint8_t *segment_result(const struct team_segment *s, uint32_t sequence)
     return segment_area(s, sequence, s->members);
 }
 
+uint8_t *segment_short_area(const struct team_segment *s, uint32_t sequence, int member)
+{
+    return card_of(s, sequence, member)->brought;
+}
+
+uint8_t *segment_short_result(const struct team_segment *s, uint32_t sequence)
+{
+    return slot_of(s, sequence)->result;
+}
+
 /* Both parts of a call share one: the second begins when the first has ended. */
 static uint32_t large_number(uint32_t sequence)
 {
@@ -146,8 +173,12 @@ static struct team_segment *segment_map(int memory_fd, int members, int me)
         free(pids);
         return NULL;
     }
-    *s = (struct team_segment){
-        .bytes = segment_bytes(members), .members = members, .me = me, .bell = -1, .pids = pids};
+    *s = (struct team_segment){.bytes = segment_bytes(members),
+                               .members = members,
+                               .me = me,
+                               .bell = -1,
+                               .pids = pids,
+                               .fences = true};
     s->memory = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
     if (s->memory != MAP_FAILED)
         return s;
@@ -211,9 +242,14 @@ void segment_free(struct team_segment *s)
 /* ---- waking ------------------------------------------------------------------------------------
  */
 
+/* Between what was brought about and the look for sleepers a barrier is needed, here or by those
+ * that are about to sleep. */
 static void ring_bell(const struct team_segment *s, struct slot *slot)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    if (s->fences)
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&slot->sleepers, memory_order_relaxed) != 0 &&
         atomic_exchange_explicit(&slot->sleepers, 0, memory_order_acq_rel) != 0)
         doorbell_ring(s->bell);
@@ -223,18 +259,25 @@ void segment_ask_bell(const struct team_segment *s, uint32_t sequence)
 {
     atomic_store_explicit(&slot_of(s, sequence)->sleepers, 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
+    if (!s->fences)
+        barrier_all();
 }
 
-/* ---- arriving ----------------------------------------------------------------------------------
+/* ---- stages ------------------------------------------------------------------------------------
  */
+
+static uint64_t stage_word(uint32_t sequence, enum segment_stage stage)
+{
+    return (uint64_t)sequence << 32 | (uint64_t)stage;
+}
 
 static void set_stage(const struct team_segment *s, uint32_t sequence, enum segment_stage stage)
 {
-    atomic_store_explicit(&card_of(s, sequence, s->me)->stage,
-                          (uint64_t)sequence << 32 | (uint64_t)stage, memory_order_release);
+    atomic_store_explicit(&card_of(s, sequence, s->me)->stage, stage_word(sequence, stage),
+                          memory_order_release);
 }
 
-enum segment_stage segment_stage_of(const struct team_segment *s, uint32_t sequence, int member)
+static enum segment_stage stage_on_card(const struct team_segment *s, uint32_t sequence, int member)
 {
     uint64_t stage =
         atomic_load_explicit(&card_of(s, sequence, member)->stage, memory_order_acquire);
@@ -252,6 +295,85 @@ struct segment_card segment_get_card(const struct team_segment *s, uint32_t sequ
     return card_of(s, sequence, member)->says;
 }
 
+/* ---- two members -------------------------------------------------------------------------------
+ */
+
+static bool is_pair(const struct team_segment *s)
+{
+    return s->members == 2;
+}
+
+static _Atomic uint32_t *pair_left(const struct team_segment *s, uint32_t sequence, int member)
+{
+    return &s->memory->leaving[member].sequence[sequence % SLOTS];
+}
+
+/* Whether the other one has left that operation or a later one in its slot. */
+static bool pair_other_left(const struct team_segment *s, uint32_t sequence)
+{
+    uint32_t left = atomic_load_explicit(pair_left(s, sequence, 1 - s->me), memory_order_acquire);
+    return left != 0 && (int32_t)((left - sequence) << 1) >= 0;
+}
+
+/* The last operation in the slot that the caller has left; 0: none. */
+static uint32_t pair_own_last(const struct team_segment *s, uint32_t sequence)
+{
+    return atomic_load_explicit(pair_left(s, sequence, s->me), memory_order_relaxed);
+}
+
+static bool pair_at(const struct team_segment *s, uint32_t sequence, enum segment_stage stage)
+{
+    return stage_on_card(s, sequence, 1 - s->me) >= stage &&
+           stage_on_card(s, sequence, s->me) >= stage;
+}
+
+static bool pair_is_free(const struct team_segment *s, uint32_t sequence)
+{
+    uint32_t last = pair_own_last(s, sequence);
+    return last == 0 || pair_other_left(s, last);
+}
+
+/* Neither comes to another operation in the slot before both have left this one. */
+static bool pair_has_ended(const struct team_segment *s, uint32_t sequence)
+{
+    uint32_t last = pair_own_last(s, sequence);
+    if (last == sequence)
+        return pair_other_left(s, sequence);
+    return last != 0 && (int32_t)((last - sequence) << 1) > 0;
+}
+
+static void pair_advance(const struct team_segment *s, uint32_t sequence, enum segment_stage stage)
+{
+    set_stage(s, sequence, stage);
+    ring_bell(s, slot_of(s, sequence));
+}
+
+static void pair_leave(const struct team_segment *s, uint32_t sequence)
+{
+    atomic_store_explicit(pair_left(s, sequence, s->me), sequence, memory_order_release);
+    ring_bell(s, slot_of(s, sequence));
+}
+
+/* ---- stages of others --------------------------------------------------------------------------
+ */
+
+enum segment_stage segment_stage_of(const struct team_segment *s, uint32_t sequence, int member)
+{
+    bool left = is_pair(s) && atomic_load_explicit(pair_left(s, sequence, member),
+                                                   memory_order_acquire) == sequence;
+    return left ? STAGE_LEFT : stage_on_card(s, sequence, member);
+}
+
+bool segment_is_at(const struct team_segment *s, uint32_t sequence, int member,
+                   enum segment_stage stage)
+{
+    assert(stage < STAGE_LEFT);
+    return stage_on_card(s, sequence, member) >= stage;
+}
+
+/* ---- arriving ----------------------------------------------------------------------------------
+ */
+
 static uint64_t arrived(const struct team_segment *s, uint32_t sequence)
 {
     return atomic_load_explicit(&slot_of(s, sequence)->arrived, memory_order_acquire);
@@ -259,6 +381,8 @@ static uint64_t arrived(const struct team_segment *s, uint32_t sequence)
 
 bool segment_is_free(const struct team_segment *s, uint32_t sequence)
 {
+    if (is_pair(s))
+        return pair_is_free(s, sequence);
     uint64_t word = arrived(s, sequence);
     return word == 0 || word >> 32 == sequence;
 }
@@ -266,6 +390,10 @@ bool segment_is_free(const struct team_segment *s, uint32_t sequence)
 bool segment_arrive(const struct team_segment *s, uint32_t sequence)
 {
     struct slot *slot = slot_of(s, sequence);
+    if (is_pair(s)) {
+        pair_advance(s, sequence, STAGE_ARRIVED);
+        return pair_at(s, sequence, STAGE_ARRIVED);
+    }
     uint64_t word = atomic_load_explicit(&slot->arrived, memory_order_relaxed), count;
     do {
         count = (word & 0xffff) + 1;
@@ -281,13 +409,16 @@ bool segment_arrive(const struct team_segment *s, uint32_t sequence)
 
 bool segment_all_arrived(const struct team_segment *s, uint32_t sequence)
 {
+    if (is_pair(s))
+        return pair_at(s, sequence, STAGE_ARRIVED);
     uint64_t word = arrived(s, sequence);
     return word >> 32 == sequence && (word & 0xffff) == (uint64_t)s->members;
 }
 
 int segment_last(const struct team_segment *s, uint32_t sequence)
 {
-    return segment_all_arrived(s, sequence) ? (int)(arrived(s, sequence) >> 16 & 0xffff) : -1;
+    bool known = !is_pair(s) && segment_all_arrived(s, sequence);
+    return known ? (int)(arrived(s, sequence) >> 16 & 0xffff) : -1;
 }
 
 /* ---- going on ----------------------------------------------------------------------------------
@@ -314,19 +445,27 @@ static _Atomic uint32_t *reached(const struct team_segment *s, uint32_t sequence
 
 void segment_advance(const struct team_segment *s, uint32_t sequence, enum segment_stage stage)
 {
+    if (is_pair(s)) {
+        pair_advance(s, sequence, stage);
+        return;
+    }
     set_stage(s, sequence, stage);
     if (atomic_fetch_add_explicit(reached(s, sequence, stage), 1, memory_order_acq_rel) + 1 ==
         (uint32_t)s->members)
         ring_bell(s, slot_of(s, sequence));
 }
 
+/* Of two members each has rung already. */
 void segment_ring(const struct team_segment *s, uint32_t sequence)
 {
-    ring_bell(s, slot_of(s, sequence));
+    if (!is_pair(s))
+        ring_bell(s, slot_of(s, sequence));
 }
 
 bool segment_all_at(const struct team_segment *s, uint32_t sequence, enum segment_stage stage)
 {
+    if (is_pair(s))
+        return pair_at(s, sequence, stage);
     return atomic_load_explicit(reached(s, sequence, stage), memory_order_acquire) ==
            (uint32_t)s->members;
 }
@@ -335,6 +474,10 @@ bool segment_all_at(const struct team_segment *s, uint32_t sequence, enum segmen
 void segment_leave(const struct team_segment *s, uint32_t sequence)
 {
     struct slot *slot = slot_of(s, sequence);
+    if (is_pair(s)) {
+        pair_leave(s, sequence);
+        return;
+    }
     set_stage(s, sequence, STAGE_LEFT);
     uint32_t left = atomic_fetch_add_explicit(&slot->left, 1, memory_order_acq_rel) + 1;
     if (left == (uint32_t)s->members) {
@@ -349,6 +492,8 @@ void segment_leave(const struct team_segment *s, uint32_t sequence)
 
 bool segment_others_left(const struct team_segment *s, uint32_t sequence)
 {
+    if (is_pair(s))
+        return pair_other_left(s, sequence);
     return atomic_load_explicit(&slot_of(s, sequence)->left, memory_order_acquire) + 1 ==
            (uint32_t)s->members;
 }
@@ -357,6 +502,8 @@ bool segment_others_left(const struct team_segment *s, uint32_t sequence)
  * some member may not have come to it; the caller's own card tells whether it has. */
 bool segment_has_ended(const struct team_segment *s, uint32_t sequence)
 {
+    if (is_pair(s))
+        return pair_has_ended(s, sequence);
     uint64_t stage =
         atomic_load_explicit(&card_of(s, sequence, s->me)->stage, memory_order_relaxed);
     uint32_t last = (uint32_t)(stage >> 32);
@@ -373,10 +520,19 @@ void segment_show(const struct team_segment *s)
     me->number = (uint64_t)(uintptr_t)s ^ (uint64_t)getpid() << 48 ^ 0x9e3779b97f4a7c15u;
     me->number_at = (uint64_t)(uintptr_t)&me->number;
     me->pid = (uint64_t)getpid();
+    me->joined = barrier_join();
 }
 
 /* What stands at that address in another process is not the number when the pid means another one
  * here: the address is that of its own mapping. */
+void segment_meet(struct team_segment *s)
+{
+    bool all = true;
+    for (int i = 0; i < s->members; i++)
+        all = all && s->memory->persons[i].joined != 0;
+    s->fences = !all;
+}
+
 bool segment_can_read_all(struct team_segment *s)
 {
     for (int i = 0; i < s->members; i++) {

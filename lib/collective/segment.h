@@ -20,8 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SEGMENT_AREA 4096             /* bytes that a member can bring, */
-#define SEGMENT_LARGE ((size_t)65536) /* and more in a large area, */
+#define SEGMENT_SHORT 32              /* bytes that a member can bring beside its card, */
+#define SEGMENT_AREA 4096             /* in its area, */
+#define SEGMENT_LARGE ((size_t)65536) /* and in a large area, */
 #define SEGMENT_LARGES 4              /* of which a member has so many */
 #define SEGMENT_MEMBERS_MAX 128
 #define SEGMENT_CALLS 16 /* that can be under way; each may consist of two operations */
@@ -34,6 +35,7 @@ struct team_segment {
     int members, me; /* numbers of members are 0 .. members - 1 */
     int bell;
     bool readable;                        /* the members can read each other's memory */
+    bool fences;                          /* who sleeps cannot pay for barriers of the others */
     int32_t *pids;                        /* by member */
     uint32_t large_taken[SEGMENT_LARGES]; /* the operation that did last; 0: none */
 };
@@ -62,6 +64,9 @@ uint32_t segment_later(uint32_t sequence, int calls); /* the same part so many c
 /* Where a member brings SEGMENT_AREA bytes, and where a result of as many may be put. */
 uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int member);
 uint8_t *segment_result(const struct team_segment *s, uint32_t sequence);
+/* The same for SEGMENT_SHORT bytes, in the lines of memory that members look at anyway. */
+uint8_t *segment_short_area(const struct team_segment *s, uint32_t sequence, int member);
+uint8_t *segment_short_result(const struct team_segment *s, uint32_t sequence);
 
 /* Large areas are fewer, so that they stay in caches: an operation uses those of its number when
  * the one that had them before has ended, with the caller and with all others. The caller takes
@@ -88,7 +93,7 @@ struct segment_card segment_get_card(const struct team_segment *s, uint32_t sequ
 bool segment_is_free(const struct team_segment *s, uint32_t sequence);
 bool segment_arrive(const struct team_segment *s, uint32_t sequence);
 bool segment_all_arrived(const struct team_segment *s, uint32_t sequence);
-/* The member that arrived last; -1: not all have. */
+/* The member that arrived last; -1: not all have, or they are two, of whom nobody knows that. */
 int segment_last(const struct team_segment *s, uint32_t sequence);
 
 /* One member says that the others can go on. */
@@ -99,7 +104,7 @@ bool segment_is_released(const struct team_segment *s, uint32_t sequence);
 void segment_advance(const struct team_segment *s, uint32_t sequence, enum segment_stage stage);
 bool segment_all_at(const struct team_segment *s, uint32_t sequence, enum segment_stage stage);
 
-/* Wakes those that wait for what the caller alone has reached. */
+/* Wakes those that wait for the stage of the caller alone. */
 void segment_ring(const struct team_segment *s, uint32_t sequence);
 
 /* What the member brought is needed no more, and it needs nothing more itself. */
@@ -107,14 +112,20 @@ void segment_leave(const struct team_segment *s, uint32_t sequence);
 bool segment_others_left(const struct team_segment *s, uint32_t sequence);
 
 enum segment_stage segment_stage_of(const struct team_segment *s, uint32_t sequence, int member);
+/* Whether a member that arrives has reached a stage before the last. */
+bool segment_is_at(const struct team_segment *s, uint32_t sequence, int member,
+                   enum segment_stage stage);
 
 /* The caller is about to sleep until something happens to the operation: rings the bell then. It
  * looks once more behind this call. */
 void segment_ask_bell(const struct team_segment *s, uint32_t sequence);
 
-/* Says where the caller has a number that others look for, and whether the caller can read those of
- * all others. Every member has said it before any looks. */
+/* What the caller tells the others of itself: where it has a number that they look for, and whether
+ * barriers reach it. Every member has said it before any calls the next two. */
 void segment_show(const struct team_segment *s);
+/* From now on those pay for barriers that are about to sleep, if all can. */
+void segment_meet(struct team_segment *s);
+/* Whether the caller can read the numbers of all others. */
 bool segment_can_read_all(struct team_segment *s);
 
 /* Copies from an address in another member's memory. False: it has ended, or forbids it. */

@@ -65,15 +65,21 @@ static int await_lower(struct shared_job *job)
 {
     bool all = true;
     for (int i = 0; i < job->segment->me && all; i++)
-        all = segment_stage_of(job->segment, job->sequence, i) >= STAGE_ARRIVED;
+        all = segment_is_at(job->segment, job->sequence, i, STAGE_ARRIVED);
     return all ? ACT_DONE : ACT_WAITS;
+}
+
+static int await_root(struct shared_job *job)
+{
+    return segment_stage_of(job->segment, job->sequence, job->root) >= STAGE_ARRIVED ? ACT_DONE
+                                                                                     : ACT_WAITS;
 }
 
 /* The one before this one has its result. */
 static int await_previous(struct shared_job *job)
 {
     int previous = job->segment->me - 1;
-    return previous < 0 || segment_stage_of(job->segment, job->sequence, previous) >= STAGE_FIRST
+    return previous < 0 || segment_is_at(job->segment, job->sequence, previous, STAGE_FIRST)
                ? ACT_DONE
                : ACT_WAITS;
 }
@@ -83,7 +89,7 @@ static int await_next(struct shared_job *job)
 {
     int next = job->segment->me + 1;
     return next == job->segment->members ||
-                   segment_stage_of(job->segment, job->sequence, next) >= STAGE_FIRST
+                   segment_is_at(job->segment, job->sequence, next, STAGE_FIRST)
                ? ACT_DONE
                : ACT_WAITS;
 }
@@ -278,12 +284,12 @@ static int take_column(struct shared_job *job)
 #define SCRIPT(name, ...) static shared_act *const name[] = {__VA_ARGS__, NULL}
 
 SCRIPT(barrier, await_slot, arrive, await_all, leave);
-SCRIPT(give, await_slot, arrive, release, leave);
-SCRIPT(give_large, await_slot, arrive, release, await_others_left, leave);
-SCRIPT(get, await_release, take_root, leave);
-SCRIPT(give_blocks, await_slot, arrive_with_blocks, release, take_part, leave);
-SCRIPT(give_blocks_large, await_slot, arrive, release, take_part, await_others_left, leave);
-SCRIPT(get_block, await_release, take_part, leave);
+SCRIPT(give, await_slot, arrive, ring, leave);
+SCRIPT(give_large, await_slot, arrive, ring, await_others_left, leave);
+SCRIPT(get, await_root, take_root, leave);
+SCRIPT(give_blocks, await_slot, arrive_with_blocks, ring, take_part, leave);
+SCRIPT(give_blocks_large, await_slot, arrive, ring, take_part, await_others_left, leave);
+SCRIPT(get_block, await_root, take_part, leave);
 SCRIPT(bring, await_slot, arrive, leave);
 SCRIPT(bring_large, await_slot, arrive, await_release, leave);
 SCRIPT(collect, await_slot, arrive, await_all, take_all, leave);
@@ -293,6 +299,7 @@ SCRIPT(bring_part, await_slot, fold_arrive_aside, await_all, fold_part_aside, re
        await_release, leave);
 SCRIPT(fold_large, await_slot, arrive, await_all, fold_own_part, reach_first, await_first,
        fold_read_parts_aside, release, leave);
+SCRIPT(fold_each, await_slot, arrive, await_all, fold_here, leave);
 SCRIPT(fold_all, await_slot, arrive, fold_if_last, await_release, fold_take_result, leave);
 SCRIPT(fold_all_large, await_slot, arrive, await_all, fold_own_part, reach_first, await_first,
        fold_read_results, reach_second, await_second, leave);
@@ -384,6 +391,8 @@ uint32_t shared_plan(struct shared_job *job, struct covey_team *team)
     job->bytes = job->kind == SHARED_BARRIER ? 0 : job->count * width(job);
     job->size = size_of(job);
     assert(job->size != SHARED_LARGE || job->segment->readable);
+    job->beside_card =
+        job->size == SHARED_SMALL && job->bytes * blocks_brought(job) <= SEGMENT_SHORT;
     job->piece.bytes = job->bytes;
     if (job->size != SHARED_MEDIUM)
         return 1;
@@ -395,6 +404,11 @@ uint32_t shared_plan(struct shared_job *job, struct covey_team *team)
 
 static shared_act *const *script_of(const struct shared_job *job)
 {
+    /* Of two members each can fold at once what both brought. */
+    if (members(job) == 2 && job->size == SHARED_SMALL && job->kind == SHARED_ALLREDUCE)
+        return fold_each;
+    if (members(job) == 2 && job->size == SHARED_SMALL && job->kind == SHARED_REDUCE_SCATTER)
+        return fold_blocks_medium;
     return scripts[job->kind][job->size][is_root(job) ? 0 : 1];
 }
 
@@ -455,6 +469,8 @@ bool shared_waits_in_vain(const struct shared_job *job, int member)
         return false;
     if (act == await_release &&
         scripts[job->kind][SHARED_SMALL][0] != scripts[job->kind][SHARED_SMALL][1])
+        return member == job->root;
+    if (act == await_root)
         return member == job->root;
     if (act == await_release)
         return stage == STAGE_ABSENT || segment_last(job->segment, job->sequence) == member;

@@ -68,6 +68,7 @@ struct shared_job {
     shared_act *const *at; /* the act that is next, up to a NULL */
     size_t bytes;          /* of count elements */
     enum shared_size size;
+    bool beside_card; /* it is so small that it passes in the lines of cards */
     struct shared_piece piece;
     uint8_t *memory;         /* of its own, if it needs some */
     struct shared_job *next; /* in the list of those that wait */

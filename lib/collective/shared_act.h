@@ -25,6 +25,8 @@ static inline bool is_root(const struct shared_job *job)
 
 static inline uint8_t *area(const struct shared_job *job, int member)
 {
+    if (job->beside_card)
+        return segment_short_area(job->segment, job->sequence, member);
     return (job->size == SHARED_MEDIUM ? segment_large_area : segment_area)(job->segment,
                                                                             job->sequence, member);
 }

@@ -4,8 +4,8 @@
  *
  * Results are formed in the order of ranks, whatever the operation. Small ones are formed by the
  * member that arrives last, so that with more tasks than processors each task runs as few times as
- * possible. Of others each member forms a part, of what all brought to the segment, or by reading
- * pieces of their arrays.
+ * possible, and of two members by each for itself. Of others each member forms a part, of what all
+ * brought to the segment, or by reading pieces of their arrays.
  */
 #include "lib/collective/shared_act.h"
 #include "lib/msg/error.h"
@@ -62,6 +62,8 @@ static struct part_of_all part_of(const struct shared_job *job, int member)
 
 static uint8_t *common_result(const struct shared_job *job)
 {
+    if (job->beside_card)
+        return segment_short_result(job->segment, job->sequence);
     return (job->size == SHARED_MEDIUM ? segment_large_result : segment_result)(job->segment,
                                                                                 job->sequence);
 }

@@ -260,10 +260,12 @@ static int read_others(struct collective *c, void *arg)
 static void segment_settle(struct covey_team *team, const struct companions *k)
 {
     cpu_set_t processors;
-    if ((k->own & HAS_SEGMENT) == 0)
+    if ((k->own & HAS_SEGMENT) == 0) {
         shared_team_free(team);
-    else
+    } else {
+        segment_meet(team->shared.segment);
         team->shared.segment->readable = (k->own & READS_OTHERS) != 0;
+    }
     if (sched_getaffinity(0, sizeof processors, &processors) == 0)
         team->shared.crowded = k->on.size > CPU_COUNT(&processors);
 }

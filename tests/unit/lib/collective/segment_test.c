@@ -1,4 +1,4 @@
-/* links: lib/collective/segment.c lib/link/shared_memory.c */
+/* links: lib/collective/segment.c lib/link/shared_memory.c lib/link/barrier.c */
 /*
  * segment_test.c - the memory that members of a team share: its members here are mappings of one
  * process, or threads.
@@ -113,6 +113,38 @@ static void a_slot_is_free_when_all_have_left(void)
     CU_ASSERT_FALSE(segment_all_at(members[0], later, STAGE_FIRST));
     CU_ASSERT_EQUAL(segment_stage_of(members[0], later, 1), STAGE_ABSENT);
     unmake(3);
+}
+
+/* One who brings something and goes on does not come to the slot again before the other one, who
+ * may be far behind, has taken that. */
+static void a_slot_of_two_is_free_when_both_have_left(void)
+{
+    uint32_t first = segment_sequence(5, 0), later = segment_sequence(5 + SEGMENT_CALLS, 0);
+    uint32_t latest = segment_sequence(5 + 2 * SEGMENT_CALLS, 0);
+    make(2);
+    CU_ASSERT_TRUE(segment_is_free(members[0], first) && segment_is_free(members[1], first));
+    CU_ASSERT_FALSE(segment_arrive(members[0], first));
+    CU_ASSERT_FALSE(segment_all_arrived(members[1], first));
+    CU_ASSERT_TRUE(segment_is_at(members[1], first, 0, STAGE_ARRIVED));
+    segment_leave(members[0], first);
+    CU_ASSERT_TRUE(segment_is_at(members[1], first, 0, STAGE_ARRIVED)); /* it is still to be read */
+    CU_ASSERT_EQUAL(segment_stage_of(members[1], first, 0), STAGE_LEFT);
+    CU_ASSERT_TRUE(segment_others_left(members[1], first));
+    CU_ASSERT_FALSE(segment_others_left(members[0], first));
+    CU_ASSERT_FALSE(segment_is_free(members[0], later));
+    segment_leave(members[1], first); /* which need not arrive */
+    CU_ASSERT_TRUE(segment_is_free(members[0], later));
+    CU_ASSERT_TRUE(segment_arrive(members[0], later) || segment_arrive(members[1], later));
+    segment_leave(members[0], later);
+    CU_ASSERT_FALSE(segment_is_free(members[0], latest));
+    CU_ASSERT_TRUE(segment_is_free(members[1], later));
+    segment_advance(members[1], later, STAGE_FIRST);
+    CU_ASSERT_FALSE(segment_all_at(members[1], later, STAGE_FIRST));
+    CU_ASSERT_EQUAL(segment_last(members[1], later), -1);
+    segment_leave(members[1], later);
+    CU_ASSERT_TRUE(segment_is_free(members[0], latest));
+    CU_ASSERT_FALSE(segment_is_at(members[0], latest, 1, STAGE_ARRIVED));
+    unmake(2);
 }
 
 /* Areas, cards and results of operations that can be under way at once lie apart. */
@@ -293,20 +325,87 @@ static void *member_main(void *arg)
     return NULL;
 }
 
-static void many_operations_side_by_side(void)
+static bool first_has_come(const struct team_segment *s, uint32_t sequence)
+{
+    return segment_is_at(s, sequence, 0, STAGE_ARRIVED);
+}
+
+static void bring_number(const struct team_segment *s, uint32_t sequence, uint64_t number)
+{
+    memcpy(segment_short_area(s, sequence, s->me), &number, sizeof number);
+    segment_arrive(s, sequence);
+}
+
+/* Of two members: by turns all need each other, the second needs the first, which goes on, and the
+ * other way round. */
+static void *pair_main(void *arg)
+{
+    const struct team_segment *s = arg;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    int epoll = epoll_create1(0);
+    if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, s->bell, &event) != 0)
+        return NULL;
+    for (uint32_t call = 0; call < ROUNDS; call++) {
+        uint32_t sequence = segment_sequence(call, 0);
+        uint64_t number = call * 2 + (uint32_t)s->me, other = 0;
+        bool gets = call % 3 == 1 && s->me == 1;
+        if (!gets) {
+            sleep_until(s, epoll, sequence, segment_is_free);
+            bring_number(s, sequence, number);
+        }
+        if (call % 3 == 0 || (call % 3 == 2 && s->me == 0))
+            sleep_until(s, epoll, sequence, segment_all_arrived);
+        else if (gets)
+            sleep_until(s, epoll, sequence, first_has_come);
+        if (call % 3 == 0 || gets || (call % 3 == 2 && s->me == 0))
+            memcpy(&other, segment_short_area(s, sequence, 1 - s->me), sizeof other);
+        sums[s->me] += other;
+        segment_leave(s, sequence);
+    }
+    close(epoll);
+    return NULL;
+}
+
+static void run_members(int n, void *(*main_of)(void *), bool meet)
 {
     pthread_t threads[MEMBERS];
+    memset(sums, 0, sizeof sums);
+    make(n);
+    for (int i = 0; i < n && meet; i++)
+        segment_show(members[i]);
+    for (int i = 0; i < n && meet; i++)
+        segment_meet(members[i]);
+    for (int i = 0; i < n; i++)
+        CU_ASSERT_FATAL(pthread_create(&threads[i], NULL, main_of, members[i]) == 0);
+    for (int i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    unmake(n);
+}
+
+static void many_operations_side_by_side(void)
+{
     uint64_t expected = 0;
-    make(MEMBERS);
     for (uint64_t i = 0; i < (uint64_t)ROUNDS * MEMBERS; i++)
         expected += i;
-    for (int i = 0; i < MEMBERS; i++)
-        CU_ASSERT_FATAL(pthread_create(&threads[i], NULL, member_main, members[i]) == 0);
-    for (int i = 0; i < MEMBERS; i++)
-        pthread_join(threads[i], NULL);
-    for (int i = 0; i < MEMBERS; i++)
-        CU_ASSERT_EQUAL(sums[i], expected);
-    unmake(MEMBERS);
+    for (int meet = 0; meet < 2; meet++) {
+        run_members(MEMBERS, member_main, meet);
+        for (int i = 0; i < MEMBERS; i++)
+            CU_ASSERT_EQUAL(sums[i], expected);
+    }
+}
+
+static void many_operations_of_two(void)
+{
+    uint64_t expected[2] = {0, 0};
+    for (uint64_t call = 0; call < ROUNDS; call++) {
+        expected[0] += call % 3 == 1 ? 0 : call * 2 + 1;
+        expected[1] += call % 3 == 2 ? 0 : call * 2;
+    }
+    for (int meet = 0; meet < 2; meet++) {
+        run_members(2, pair_main, meet);
+        CU_ASSERT_EQUAL(sums[0], expected[0]);
+        CU_ASSERT_EQUAL(sums[1], expected[1]);
+    }
 }
 
 int main(void)
@@ -314,11 +413,13 @@ int main(void)
     static const struct test_case cases[] = {
         {"what is no segment is refused", what_is_no_segment_is_refused},
         {"a slot is free when all have left", a_slot_is_free_when_all_have_left},
+        {"a slot of two is free when both have left", a_slot_of_two_is_free_when_both_have_left},
         {"operations are apart", operations_are_apart},
         {"large areas are taken in turn", large_areas_are_taken_in_turn},
         {"the bell rings for those that sleep", the_bell_rings_for_those_that_sleep},
         {"members read each other's memory", members_read_each_others_memory},
         {"many operations side by side", many_operations_side_by_side},
+        {"many operations of two", many_operations_of_two},
     };
     return covey_test_main("segment", cases, sizeof cases / sizeof cases[0]);
 }
