@@ -192,12 +192,12 @@ int covey_iallgather(covey_team_t *team, int type, const void *send, void *recv,
 {
     struct collective *c = NULL;
     const struct vector v = {.type = type, .base = recv, .each = count};
-    const struct shared_job job = {.kind = SHARED_ALLGATHER,
-                                   .name = "allgather",
-                                   .type = type,
-                                   .count = count,
-                                   .send = send,
-                                   .recv = recv};
+    const struct shared_call job = {.kind = SHARED_ALLGATHER,
+                                    .name = "allgather",
+                                    .type = type,
+                                    .count = count,
+                                    .send = send,
+                                    .recv = recv};
     int error = allgather_check(team, send, &v);
     if (error == COVEY_OK && shared_chosen(team, &job))
         return shared_start(team, &job, req);

@@ -67,10 +67,10 @@ static void host_gather(struct collective *c, const struct host_circles *circles
         gather_up(c, &circles->local);
         return;
     }
-    const struct shared_job gather = {.kind = SHARED_REDUCE,
-                                      .name = "barrier",
-                                      .type = COVEY_BYTES,
-                                      .root = shared_place(team, circle_rank(&circles->local, 0))};
+    const struct shared_call gather = {.kind = SHARED_REDUCE,
+                                       .name = "barrier",
+                                       .type = COVEY_BYTES,
+                                       .root = shared_place(team, circle_rank(&circles->local, 0))};
     collective_shared(c, &gather, 0);
 }
 
@@ -128,7 +128,7 @@ int covey_barrier(covey_team_t *team)
 int covey_ibarrier(covey_team_t *team, covey_req_t **req)
 {
     struct collective *c = NULL;
-    const struct shared_job job = {.kind = SHARED_BARRIER, .name = "barrier", .type = COVEY_BYTES};
+    const struct shared_call job = {.kind = SHARED_BARRIER, .name = "barrier", .type = COVEY_BYTES};
     if (team != NULL && shared_chosen(team, &job))
         return shared_start(team, &job, req);
     int error = barrier_plan(team, &c);

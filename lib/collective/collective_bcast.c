@@ -155,13 +155,13 @@ void host_bcast(struct collective *c, const struct host_circles *circles, const 
         bcast_binomial(c, &circles->local, 0, a);
         return;
     }
-    const struct shared_job bcast = {.kind = SHARED_BCAST,
-                                     .name = "bcast",
-                                     .root = shared_place(team, circle_rank(&circles->local, 0)),
-                                     .type = a->type,
-                                     .count = a->count,
-                                     .send = a->base,
-                                     .recv = a->base};
+    const struct shared_call bcast = {.kind = SHARED_BCAST,
+                                      .name = "bcast",
+                                      .root = shared_place(team, circle_rank(&circles->local, 0)),
+                                      .type = a->type,
+                                      .count = a->count,
+                                      .send = a->base,
+                                      .recv = a->base};
     collective_shared(c, &bcast, 1);
 }
 
@@ -219,13 +219,13 @@ int covey_ibcast(covey_team_t *team, int root, int type, void *base, size_t coun
 {
     struct collective *c = NULL;
     const struct array a = {type, base, count};
-    const struct shared_job job = {.kind = SHARED_BCAST,
-                                   .name = "bcast",
-                                   .root = root,
-                                   .type = type,
-                                   .count = count,
-                                   .send = base,
-                                   .recv = base};
+    const struct shared_call job = {.kind = SHARED_BCAST,
+                                    .name = "bcast",
+                                    .root = root,
+                                    .type = type,
+                                    .count = count,
+                                    .send = base,
+                                    .recv = base};
     int error = collective_check(team, "bcast", root, &a);
     if (error == COVEY_OK && shared_chosen(team, &job))
         return shared_start(team, &job, req);

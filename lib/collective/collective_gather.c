@@ -194,13 +194,13 @@ static int gather_start(covey_team_t *team, const struct direction *d, int root,
     struct collective *c = NULL;
     struct vector placed = *v;
     bool gather = d == &gathering, all_know_sizes = !v->uneven;
-    const struct shared_job job = {.kind = d->shared,
-                                   .name = d->name,
-                                   .root = root,
-                                   .type = own->type,
-                                   .count = own->count,
-                                   .send = gather ? own->base : v->base,
-                                   .recv = gather ? v->base : own->base};
+    const struct shared_call job = {.kind = d->shared,
+                                    .name = d->name,
+                                    .root = root,
+                                    .type = own->type,
+                                    .count = own->count,
+                                    .send = gather ? own->base : v->base,
+                                    .recv = gather ? v->base : own->base};
     int error = root_check(team, d, root, own, v);
     if (error == COVEY_OK && all_know_sizes && shared_chosen(team, &job))
         return shared_start(team, &job, req);

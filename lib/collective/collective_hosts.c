@@ -49,10 +49,10 @@ bool host_circles(struct collective *c, int root, struct host_circles *circles)
 
 /* Through the memory of the host; false: it has none that suits. */
 static bool move_shared(struct collective *c, const struct host_circles *circles,
-                        const struct shared_job *what)
+                        const struct shared_call *what)
 {
     const struct covey_team *team = collective_team(c);
-    struct shared_job job = *what;
+    struct shared_call job = *what;
     bool deals = job.kind == SHARED_SCATTER;
     size_t members = (size_t)circles->local.size;
     size_t brought = job.count * covey_type_size(job.type) * (deals ? members : 1);
@@ -73,12 +73,12 @@ void host_collect(struct collective *c, const struct host_circles *circles, cons
                   void *all)
 {
     const struct circle *on = &circles->local;
-    const struct shared_job gather = {.kind = SHARED_GATHER,
-                                      .name = "gather",
-                                      .type = own->type,
-                                      .count = own->count,
-                                      .send = own->base,
-                                      .recv = all};
+    const struct shared_call gather = {.kind = SHARED_GATHER,
+                                       .name = "gather",
+                                       .type = own->type,
+                                       .count = own->count,
+                                       .send = own->base,
+                                       .recv = all};
     if (move_shared(c, circles, &gather))
         return;
     if (on->rank != 0) {
@@ -94,12 +94,12 @@ void host_deal(struct collective *c, const struct host_circles *circles, const s
                const void *all)
 {
     const struct circle *on = &circles->local;
-    const struct shared_job scatter = {.kind = SHARED_SCATTER,
-                                       .name = "scatter",
-                                       .type = own->type,
-                                       .count = own->count,
-                                       .send = all,
-                                       .recv = own->base};
+    const struct shared_call scatter = {.kind = SHARED_SCATTER,
+                                        .name = "scatter",
+                                        .type = own->type,
+                                        .count = own->count,
+                                        .send = all,
+                                        .recv = own->base};
     if (move_shared(c, circles, &scatter))
         return;
     if (on->rank != 0) {

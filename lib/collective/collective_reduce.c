@@ -301,14 +301,14 @@ static void host_reduce(struct collective *c, const struct host_circles *circles
         reduce_binomial(c, &circles->local, 0, r);
         return;
     }
-    const struct shared_job reduce = {.kind = SHARED_REDUCE,
-                                      .name = "reduce",
-                                      .root = shared_place(team, circle_rank(&circles->local, 0)),
-                                      .op = r->op,
-                                      .type = r->type,
-                                      .count = r->count,
-                                      .send = r->own,
-                                      .recv = r->acc};
+    const struct shared_call reduce = {.kind = SHARED_REDUCE,
+                                       .name = "reduce",
+                                       .root = shared_place(team, circle_rank(&circles->local, 0)),
+                                       .op = r->op,
+                                       .type = r->type,
+                                       .count = r->count,
+                                       .send = r->own,
+                                       .recv = r->acc};
     collective_shared(c, &reduce, 0);
 }
 
@@ -404,14 +404,14 @@ static int reduce_start(covey_team_t *team, int root, struct reduction *r, void 
                         covey_req_t **req)
 {
     struct collective *c = NULL;
-    const struct shared_job job = {.kind = root < 0 ? SHARED_ALLREDUCE : SHARED_REDUCE,
-                                   .name = root < 0 ? "allreduce" : "reduce",
-                                   .root = root < 0 ? 0 : root,
-                                   .op = r->op,
-                                   .type = r->type,
-                                   .count = r->count,
-                                   .send = r->own,
-                                   .recv = result};
+    const struct shared_call job = {.kind = root < 0 ? SHARED_ALLREDUCE : SHARED_REDUCE,
+                                    .name = root < 0 ? "allreduce" : "reduce",
+                                    .root = root < 0 ? 0 : root,
+                                    .op = r->op,
+                                    .type = r->type,
+                                    .count = r->count,
+                                    .send = r->own,
+                                    .recv = result};
     int error = reduce_check(team, root, r, result);
     if (error == COVEY_OK && shared_chosen(team, &job))
         return shared_start(team, &job, req);

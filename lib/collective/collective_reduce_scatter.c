@@ -196,14 +196,14 @@ static int reduce_scatter_start(covey_team_t *team, int op, struct vector *v, vo
     int error = reduce_scatter_check(team, op, v, result);
     if (error != COVEY_OK)
         return error;
-    const struct shared_job job = {.kind = SHARED_REDUCE_SCATTER,
-                                   .name = "reduce_scatter",
-                                   .op = op,
-                                   .type = v->type,
-                                   .count = vector_range(v, 0, team->size, team->size),
-                                   .counts = v->counts,
-                                   .send = v->base,
-                                   .recv = result};
+    const struct shared_call job = {.kind = SHARED_REDUCE_SCATTER,
+                                    .name = "reduce_scatter",
+                                    .op = op,
+                                    .type = v->type,
+                                    .count = vector_range(v, 0, team->size, team->size),
+                                    .counts = v->counts,
+                                    .send = v->base,
+                                    .recv = result};
     if (shared_chosen(team, &job))
         return shared_start(team, &job, req);
     error = collective_create(team, "reduce_scatter", &c);

@@ -90,13 +90,13 @@ static int scan_start(covey_team_t *team, const struct scan *s, struct reduction
                       covey_req_t **req)
 {
     struct collective *c = NULL;
-    const struct shared_job job = {.kind = s->exclusive ? SHARED_EXSCAN : SHARED_SCAN,
-                                   .name = s->name,
-                                   .op = r->op,
-                                   .type = r->type,
-                                   .count = r->count,
-                                   .send = r->own,
-                                   .recv = s->result};
+    const struct shared_call job = {.kind = s->exclusive ? SHARED_EXSCAN : SHARED_SCAN,
+                                    .name = s->name,
+                                    .op = r->op,
+                                    .type = r->type,
+                                    .count = r->count,
+                                    .send = r->own,
+                                    .recv = s->result};
     int error = scan_check(team, s, r);
     if (error == COVEY_OK && shared_chosen(team, &job))
         return shared_start(team, &job, req);

@@ -21,8 +21,9 @@
 /* Members whose calls differ must not wait for, or read, what the others do not mean. */
 static uint64_t what_is_called(const struct shared_job *job)
 {
-    return (uint64_t)job->bytes << 16 ^ (uint64_t)job->kind << 8 ^ (uint64_t)(job->op & 0xff) ^
-           (uint64_t)job->root << 56 ^ (uint64_t)job->type << 48;
+    return (uint64_t)job->bytes << 16 ^ (uint64_t)job->call.kind << 8 ^
+           (uint64_t)(job->call.op & 0xff) ^ (uint64_t)job->call.root << 56 ^
+           (uint64_t)job->call.type << 48;
 }
 
 int shared_check_call(const struct shared_job *job, int member)
@@ -32,7 +33,7 @@ int shared_check_call(const struct shared_job *job, int member)
         return ACT_DONE;
     return error_set(COVEY_ETRUNC,
                      "%s: the calls of two members differ in size, type, operation or root",
-                     job->name);
+                     job->call.name);
 }
 
 uint32_t shared_before(const struct shared_job *job)
@@ -71,8 +72,9 @@ static int await_lower(struct shared_job *job)
 
 static int await_root(struct shared_job *job)
 {
-    return segment_stage_of(job->segment, job->sequence, job->root) >= STAGE_ARRIVED ? ACT_DONE
-                                                                                     : ACT_WAITS;
+    return segment_stage_of(job->segment, job->sequence, job->call.root) >= STAGE_ARRIVED
+               ? ACT_DONE
+               : ACT_WAITS;
 }
 
 /* The one before this one has its result. */
@@ -143,23 +145,23 @@ static void bring_blocks(const struct shared_job *job, size_t n)
     assert(n * piece->bytes <= (job->size == SHARED_MEDIUM ? SEGMENT_LARGE : SEGMENT_AREA));
     for (size_t i = 0; i < n && piece->bytes > 0; i++)
         memcpy(area(job, job->segment->me) + i * piece->bytes,
-               (const uint8_t *)job->send + i * job->bytes + piece->first, piece->bytes);
+               (const uint8_t *)job->call.send + i * job->bytes + piece->first, piece->bytes);
 }
 
 static int arrive(struct shared_job *job)
 {
     if (job->size != SHARED_LARGE)
         bring_blocks(job, 1);
-    shared_arrive(job, job->send, job->recv);
+    shared_arrive(job, job->call.send, job->call.recv);
     return ACT_DONE;
 }
 
 /* Nobody else needs what is sent; the caller itself only where the result goes to its place. */
 static int arrive_alone(struct shared_job *job)
 {
-    if (job->send == job->recv)
+    if (job->call.send == job->call.recv)
         bring_blocks(job, 1);
-    shared_arrive(job, job->send, job->recv);
+    shared_arrive(job, job->call.send, job->call.recv);
     return ACT_DONE;
 }
 
@@ -168,21 +170,21 @@ static int arrive_with_blocks(struct shared_job *job)
 {
     if (job->size != SHARED_LARGE)
         bring_blocks(job, (size_t)members(job));
-    shared_arrive(job, job->send, job->recv);
+    shared_arrive(job, job->call.send, job->call.recv);
     return ACT_DONE;
 }
 
 /* Where the result goes to the place of what is sent, while others read that: a copy of it. */
 static int arrive_with_copy(struct shared_job *job)
 {
-    bool column = job->kind == SHARED_ALLTOALL;
+    bool column = job->call.kind == SHARED_ALLTOALL;
     size_t bytes = job->bytes * (column ? (size_t)members(job) : 1);
-    if (job->send == job->recv) {
+    if (job->call.send == job->call.recv) {
         int error = shared_take_memory(job, bytes);
         if (error != ACT_DONE)
             return error;
-        memcpy(job->memory, job->send, bytes);
-        job->send = job->memory;
+        memcpy(job->memory, job->call.send, bytes);
+        job->call.send = job->memory;
     }
     return arrive(job);
 }
@@ -227,7 +229,8 @@ int shared_read(const struct shared_job *job, int member, void *to, bool its_res
     const struct segment_card card = segment_get_card(job->segment, job->sequence, member);
     if (segment_read(job->segment, member, to, (its_result ? card.to : card.from) + at, bytes))
         return ACT_DONE;
-    return error_set(COVEY_ENOTASK, "%s: a member ended, or its memory cannot be read", job->name);
+    return error_set(COVEY_ENOTASK, "%s: a member ended, or its memory cannot be read",
+                     job->call.name);
 }
 
 /* The piece of a block of its, out of its area, or of its memory. */
@@ -237,7 +240,7 @@ static int take_block(const struct shared_job *job, int member, size_t block, ui
     size_t at = block * job->bytes + piece->first;
     int result = shared_check_call(job, member);
     if (result == ACT_DONE && member == job->segment->me)
-        take(to + piece->first, (const uint8_t *)job->send + at, piece->bytes);
+        take(to + piece->first, (const uint8_t *)job->call.send + at, piece->bytes);
     else if (result == ACT_DONE && job->size != SHARED_LARGE)
         take(to + piece->first, area(job, member) + block * piece->bytes, piece->bytes);
     else if (result == ACT_DONE && piece->bytes > 0)
@@ -247,13 +250,13 @@ static int take_block(const struct shared_job *job, int member, size_t block, ui
 
 static int take_root(struct shared_job *job)
 {
-    return take_block(job, job->root, 0, job->recv);
+    return take_block(job, job->call.root, 0, job->call.recv);
 }
 
 /* The own block of the root's. */
 static int take_part(struct shared_job *job)
 {
-    return take_block(job, job->root, (size_t)job->segment->me, job->recv);
+    return take_block(job, job->call.root, (size_t)job->segment->me, job->call.recv);
 }
 
 /* Beginning behind the own place, so that not all read of one member at once. */
@@ -262,7 +265,8 @@ static int take_blocks(struct shared_job *job, size_t block)
     int result = ACT_DONE, n = members(job);
     for (int i = 0; i < n && result == ACT_DONE; i++) {
         int member = (job->segment->me + i) % n;
-        result = take_block(job, member, block, (uint8_t *)job->recv + (size_t)member * job->bytes);
+        result =
+            take_block(job, member, block, (uint8_t *)job->call.recv + (size_t)member * job->bytes);
     }
     return result;
 }
@@ -343,14 +347,14 @@ static shared_act *const *const scripts[][SHARED_LARGE + 1][2] = {
 
 static size_t blocks_brought(const struct shared_job *job)
 {
-    bool blocks = job->kind == SHARED_SCATTER || job->kind == SHARED_ALLTOALL;
+    bool blocks = job->call.kind == SHARED_SCATTER || job->call.kind == SHARED_ALLTOALL;
     return blocks ? (size_t)members(job) : 1;
 }
 
 static bool folds(const struct shared_job *job)
 {
-    return job->kind == SHARED_REDUCE || job->kind == SHARED_ALLREDUCE ||
-           job->kind == SHARED_REDUCE_SCATTER;
+    return job->call.kind == SHARED_REDUCE || job->call.kind == SHARED_ALLREDUCE ||
+           job->call.kind == SHARED_REDUCE_SCATTER;
 }
 
 /* Bytes of a block that pass through large areas at once; 0: they do not hold as many. */
@@ -372,15 +376,15 @@ static enum shared_size size_of(const struct shared_job *job)
     bool pair = members(job) == 2;
     if (brings <= SEGMENT_AREA)
         return SHARED_SMALL;
-    if (scripts[job->kind][SHARED_MEDIUM][0] == NULL)
+    if (scripts[job->call.kind][SHARED_MEDIUM][0] == NULL)
         return SHARED_LARGE;
     size_t most = piece_most(job);
     if (job->bytes <= most)
         return pair && !folds(job) && brings > PAIR_BYTES && job->segment->readable ? SHARED_LARGE
                                                                                     : SHARED_MEDIUM;
-    bool all_read =
-        job->kind == SHARED_BCAST || job->kind == SHARED_ALLREDUCE || job->kind == SHARED_ALLGATHER;
-    bool pieces = job->kind == SHARED_REDUCE || (all_read && !pair);
+    bool all_read = job->call.kind == SHARED_BCAST || job->call.kind == SHARED_ALLREDUCE ||
+                    job->call.kind == SHARED_ALLGATHER;
+    bool pieces = job->call.kind == SHARED_REDUCE || (all_read && !pair);
     return pieces && most > 0 && job->team->hosts == 1 ? SHARED_MEDIUM : SHARED_LARGE;
 }
 
@@ -388,7 +392,7 @@ uint32_t shared_plan(struct shared_job *job, struct covey_team *team)
 {
     job->team = team;
     job->segment = team->shared.segment;
-    job->bytes = job->kind == SHARED_BARRIER ? 0 : job->count * width(job);
+    job->bytes = job->call.kind == SHARED_BARRIER ? 0 : job->call.count * width(job);
     job->size = size_of(job);
     assert(job->size != SHARED_LARGE || job->segment->readable);
     job->beside_card =
@@ -405,11 +409,11 @@ uint32_t shared_plan(struct shared_job *job, struct covey_team *team)
 static shared_act *const *script_of(const struct shared_job *job)
 {
     /* Of two members each can fold at once what both brought. */
-    if (members(job) == 2 && job->size == SHARED_SMALL && job->kind == SHARED_ALLREDUCE)
+    if (members(job) == 2 && job->size == SHARED_SMALL && job->call.kind == SHARED_ALLREDUCE)
         return fold_each;
-    if (members(job) == 2 && job->size == SHARED_SMALL && job->kind == SHARED_REDUCE_SCATTER)
+    if (members(job) == 2 && job->size == SHARED_SMALL && job->call.kind == SHARED_REDUCE_SCATTER)
         return fold_blocks_medium;
-    return scripts[job->kind][job->size][is_root(job) ? 0 : 1];
+    return scripts[job->call.kind][job->size][is_root(job) ? 0 : 1];
 }
 
 void shared_number(struct shared_job *job, uint32_t call, int part)
@@ -468,10 +472,10 @@ bool shared_waits_in_vain(const struct shared_job *job, int member)
     if (act == NULL || stage == STAGE_LEFT || (*act)((struct shared_job *)job) != ACT_WAITS)
         return false;
     if (act == await_release &&
-        scripts[job->kind][SHARED_SMALL][0] != scripts[job->kind][SHARED_SMALL][1])
-        return member == job->root;
+        scripts[job->call.kind][SHARED_SMALL][0] != scripts[job->call.kind][SHARED_SMALL][1])
+        return member == job->call.root;
     if (act == await_root)
-        return member == job->root;
+        return member == job->call.root;
     if (act == await_release)
         return stage == STAGE_ABSENT || segment_last(job->segment, job->sequence) == member;
     if (act == await_all)

@@ -48,9 +48,9 @@ struct shared_piece {
     uint32_t before[SEGMENT_LARGES]; /* the operations that had the first ones' large areas */
 };
 
-/* One call of a member. The caller sets the first part; places are numbers of members in the
- * segment, in the order of their ranks. */
-struct shared_job {
+/* What a member calls. Places are numbers of members in the segment, in the order of their ranks.
+ */
+struct shared_call {
     enum shared_kind kind;
     const char *name;
     int root;             /* a place */
@@ -60,8 +60,11 @@ struct shared_job {
     const size_t *counts; /* reduce_scatter: by place */
     const void *send;
     void *recv;
+};
 
-    /* the rest is shared.c's and shared_run.c's */
+/* Its way through the segment: shared.c's and shared_run.c's. */
+struct shared_job {
+    struct shared_call call;
     struct covey_team *team;
     struct team_segment *segment;
     uint32_t sequence;
@@ -81,15 +84,15 @@ struct shared_job {
 };
 
 /* Whether the algorithm of a call, whose arguments are checked, is `shared`. */
-bool shared_chosen(const struct covey_team *team, const struct shared_job *what);
+bool shared_chosen(const struct covey_team *team, const struct shared_call *call);
 /* The whole of such a call. Waits, or gives a request, as collective_start() does. */
-int shared_start(struct covey_team *team, const struct shared_job *what, covey_req_t **req);
+int shared_start(struct covey_team *team, const struct shared_call *call, covey_req_t **req);
 
 /* The members of a team on the caller's host, as a part of a collective between hosts: the first
  * such step of a collective is part 0, the second part 1. */
 bool shared_suits(const struct covey_team *team, size_t bytes); /* one array of so many bytes */
 int shared_place(const struct covey_team *team, int rank);      /* of a member on this host */
-int collective_shared(struct collective *c, const struct shared_job *what, int part);
+int collective_shared(struct collective *c, const struct shared_call *call, int part);
 
 /* ---- what collective_run.c and the table of parts call ---- */
 

@@ -10,7 +10,7 @@
 
 static inline size_t width(const struct shared_job *job)
 {
-    return covey_type_size(job->type);
+    return covey_type_size(job->call.type);
 }
 
 static inline int members(const struct shared_job *job)
@@ -20,7 +20,7 @@ static inline int members(const struct shared_job *job)
 
 static inline bool is_root(const struct shared_job *job)
 {
-    return job->root == job->segment->me;
+    return job->call.root == job->segment->me;
 }
 
 static inline uint8_t *area(const struct shared_job *job, int member)

@@ -18,12 +18,14 @@
 static void apply(const struct shared_job *job, const void *left, const void *right, void *result,
                   size_t count)
 {
-    op_apply(job->team->vm, job->op, job->type, &(struct operands){left, right, result, count});
+    op_apply(job->team->vm, job->call.op, job->call.type,
+             &(struct operands){left, right, result, count});
 }
 
 size_t fold_elements_in(const struct shared_job *job, size_t bytes)
 {
-    size_t grain = op_grain(job->team->vm, job->op), elements = bytes / width(job) / grain * grain;
+    size_t grain = op_grain(job->team->vm, job->call.op),
+           elements = bytes / width(job) / grain * grain;
     return elements == 0 ? grain : elements;
 }
 
@@ -37,7 +39,7 @@ static size_t part_start(const struct shared_job *job, int member)
 {
     size_t start = 0;
     for (int i = 0; i < member; i++)
-        start += job->counts[i];
+        start += job->call.counts[i];
     return start;
 }
 
@@ -48,9 +50,9 @@ struct part_of_all {
 
 static struct part_of_all part_of(const struct shared_job *job, int member)
 {
-    if (job->counts != NULL)
-        return (struct part_of_all){part_start(job, member), job->counts[member]};
-    size_t grain = op_grain(job->team->vm, job->op), grains = elements(job) / grain;
+    if (job->call.counts != NULL)
+        return (struct part_of_all){part_start(job, member), job->call.counts[member]};
+    size_t grain = op_grain(job->team->vm, job->call.op), grains = elements(job) / grain;
     size_t n = (size_t)members(job), at = (size_t)member;
     size_t first = grains / n * at + grains % n * at / n;
     size_t end = grains / n * (at + 1) + grains % n * (at + 1) / n;
@@ -71,8 +73,8 @@ static uint8_t *common_result(const struct shared_job *job)
 /* What a member brought. The own array is where it was, unless the result goes there. */
 static const uint8_t *brought(const struct shared_job *job, int member)
 {
-    bool own = member == job->segment->me && job->send != job->recv;
-    return own ? (const uint8_t *)job->send + job->piece.first : area(job, member);
+    bool own = member == job->segment->me && job->call.send != job->call.recv;
+    return own ? (const uint8_t *)job->call.send + job->piece.first : area(job, member);
 }
 
 static void fold_cached(const struct shared_job *job, int end, struct part_of_all part,
@@ -117,7 +119,7 @@ static int fold_all_of(const struct shared_job *job, int end, uint8_t *result)
 
 int fold_here(struct shared_job *job)
 {
-    return fold_all_of(job, members(job), (uint8_t *)job->recv + job->piece.first);
+    return fold_all_of(job, members(job), (uint8_t *)job->call.recv + job->piece.first);
 }
 
 /* Whoever arrived last does so for all. */
@@ -133,21 +135,21 @@ int fold_if_last(struct shared_job *job)
 
 int fold_take_result(struct shared_job *job)
 {
-    take((uint8_t *)job->recv + job->piece.first, common_result(job), job->piece.bytes);
+    take((uint8_t *)job->call.recv + job->piece.first, common_result(job), job->piece.bytes);
     return ACT_DONE;
 }
 
 int fold_take_result_part(struct shared_job *job)
 {
     int me = job->segment->me;
-    take(job->recv, common_result(job) + part_start(job, me) * width(job),
-         job->counts[me] * width(job));
+    take(job->call.recv, common_result(job) + part_start(job, me) * width(job),
+         job->call.counts[me] * width(job));
     return ACT_DONE;
 }
 
 int fold_prefix(struct shared_job *job)
 {
-    return fold_all_of(job, job->segment->me + 1, job->recv);
+    return fold_all_of(job, job->segment->me + 1, job->call.recv);
 }
 
 /* Of larger arrays each member folds a part, for all or for itself. */
@@ -159,13 +161,13 @@ int fold_common_part(struct shared_job *job)
 
 int fold_own_block(struct shared_job *job)
 {
-    return fold_areas(job, members(job), part_of(job, job->segment->me), job->recv);
+    return fold_areas(job, members(job), part_of(job, job->segment->me), job->call.recv);
 }
 
 /* The first has no result. */
 int fold_before(struct shared_job *job)
 {
-    return job->segment->me == 0 ? ACT_DONE : fold_all_of(job, job->segment->me, job->recv);
+    return job->segment->me == 0 ? ACT_DONE : fold_all_of(job, job->segment->me, job->call.recv);
 }
 
 /* ---- large arrays ------------------------------------------------------------------------------
@@ -177,7 +179,7 @@ static int fold_piece(const struct shared_job *job, size_t first, size_t count, 
                       uint8_t *scratch)
 {
     size_t bytes = count * width(job), at = first * width(job);
-    const uint8_t *own = (const uint8_t *)job->send + at;
+    const uint8_t *own = (const uint8_t *)job->call.send + at;
     int done = ACT_DONE;
     if (own == result) {
         take(scratch + bytes, own, bytes);
@@ -214,8 +216,9 @@ static int fold_part(struct shared_job *job, struct part_of_all part, uint8_t *r
 int fold_own_part(struct shared_job *job)
 {
     struct part_of_all part = part_of(job, job->segment->me);
-    uint8_t *result = job->recv;
-    return fold_part(job, part, job->counts != NULL ? result : result + part.first * width(job));
+    uint8_t *result = job->call.recv;
+    return fold_part(job, part,
+                     job->call.counts != NULL ? result : result + part.first * width(job));
 }
 
 /* Where the root alone has a result, the others form their parts in memory of their own, which the
@@ -230,7 +233,7 @@ int fold_arrive_aside(struct shared_job *job)
     struct part_of_all part = part_of(job, job->segment->me);
     int result = shared_take_memory(job, part.count * width(job));
     if (result == ACT_DONE)
-        shared_arrive(job, job->send, job->memory);
+        shared_arrive(job, job->call.send, job->memory);
     return result;
 }
 
@@ -244,7 +247,7 @@ static int read_parts(struct shared_job *job, bool whole)
         struct part_of_all part = part_of(job, member);
         size_t at = part.first * width(job);
         if (part.count > 0)
-            result = shared_read(job, member, (uint8_t *)job->recv + at, true, whole ? at : 0,
+            result = shared_read(job, member, (uint8_t *)job->call.recv + at, true, whole ? at : 0,
                                  part.count * width(job));
     }
     return result;
@@ -266,14 +269,14 @@ int fold_read_parts_aside(struct shared_job *job)
 /* Where the inclusive result comes about, which the next member reads, and the exclusive one. */
 static uint8_t *inclusive(const struct shared_job *job)
 {
-    return job->kind == SHARED_EXSCAN ? job->memory : job->recv;
+    return job->call.kind == SHARED_EXSCAN ? job->memory : job->call.recv;
 }
 
 static uint8_t *exclusive(const struct shared_job *job)
 {
-    if (job->send != job->recv)
-        return job->recv;
-    return job->kind == SHARED_EXSCAN ? job->memory + job->bytes : job->memory;
+    if (job->call.send != job->call.recv)
+        return job->call.recv;
+    return job->call.kind == SHARED_EXSCAN ? job->memory + job->bytes : job->memory;
 }
 
 int fold_arrive_in_chain(struct shared_job *job)
@@ -288,21 +291,21 @@ int fold_with_previous(struct shared_job *job)
 {
     int me = job->segment->me, result = ACT_DONE;
     if (me == 0) {
-        take(inclusive(job), job->send, job->bytes);
+        take(inclusive(job), job->call.send, job->bytes);
         return result;
     }
     result = shared_check_call(job, me - 1);
     if (result == ACT_DONE)
         result = shared_read(job, me - 1, exclusive(job), true, 0, job->bytes);
     if (result == ACT_DONE)
-        apply(job, exclusive(job), job->send, inclusive(job), job->count);
+        apply(job, exclusive(job), job->call.send, inclusive(job), job->call.count);
     return result;
 }
 
 /* Of one that was sent from where it is to be. */
 int fold_take_exclusive(struct shared_job *job)
 {
-    if (job->kind == SHARED_EXSCAN && job->segment->me > 0)
-        take(job->recv, exclusive(job), job->bytes);
+    if (job->call.kind == SHARED_EXSCAN && job->segment->me > 0)
+        take(job->call.recv, exclusive(job), job->bytes);
     return ACT_DONE;
 }

@@ -93,7 +93,7 @@ bool shared_arm(struct covey *vm)
 static void doom(struct shared_job *job, const struct peer *peer)
 {
     job->doomed = peer_error(peer);
-    snprintf(job->why, sizeof job->why, "%s: %s", job->name, covey_error_text());
+    snprintf(job->why, sizeof job->why, "%s: %s", job->call.name, covey_error_text());
 }
 
 /* Of members on this host, with their places. */
@@ -168,7 +168,7 @@ static int sleep_until_it_can(struct shared_job *job, uint64_t deadline_us)
     int error = call_idle(vm, may_end_wait, job, deadline_us);
     await_no_more(vm, job);
     if (error == COVEY_ETIMEOUT)
-        error_set(error, "%s: its time ran out", job->name);
+        error_set(error, "%s: its time ran out", job->call.name);
     else if (job->doomed != COVEY_OK)
         error = error_set(job->doomed, "%s", job->why);
     else if (error == COVEY_OK && job->team->broken != COVEY_OK && !shared_may_go_on(job))
@@ -231,11 +231,19 @@ static int give_up(struct covey_team *team, int error)
     return error_set(error, "%s", why);
 }
 
-static int shared_call(struct covey_team *team, struct shared_job *job)
+/* Sets all of the job but the call, what shared_plan() and shared_number() set, and `why`, which is
+ * written before it is read. */
+static int call_at_once(struct covey_team *team, struct shared_job *job)
 {
     uint32_t number;
     uint64_t deadline_us = 0;
-    int error = number_take(team, job->name, shared_plan(job, team), &number);
+    job->piece.first = 0;
+    job->memory = NULL;
+    job->req = NULL;
+    job->told = job->busy = false;
+    job->waits_since_us = 0;
+    job->doomed = COVEY_OK;
+    int error = number_take(team, job->call.name, shared_plan(job, team), &number);
     if (error != COVEY_OK)
         return error;
     shared_number(job, number, 0);
@@ -337,7 +345,7 @@ static void job_end(void *arg)
     shared_end(arg);
 }
 
-bool shared_chosen(const struct covey_team *team, const struct shared_job *what)
+bool shared_chosen(const struct covey_team *team, const struct shared_call *call)
 {
     static const enum algorithm algorithms[] = {
         [SHARED_BARRIER] = BARRIER_SHARED,     [SHARED_BCAST] = BCAST_SHARED,
@@ -346,20 +354,20 @@ bool shared_chosen(const struct covey_team *team, const struct shared_job *what)
         [SHARED_SCATTER] = SCATTER_SHARED,     [SHARED_REDUCE_SCATTER] = REDUCE_SCATTER_SHARED,
         [SHARED_SCAN] = SCAN_SHARED,           [SHARED_EXSCAN] = SCAN_SHARED,
         [SHARED_ALLTOALL] = ALLTOALL_SHARED};
-    return team_chooses(team, algorithms[what->kind], what->count * covey_type_size(what->type));
+    return team_chooses(team, algorithms[call->kind], call->count * covey_type_size(call->type));
 }
 
-int shared_start(struct covey_team *team, const struct shared_job *what, covey_req_t **req)
+int shared_start(struct covey_team *team, const struct shared_call *call, covey_req_t **req)
 {
     struct collective *c = NULL;
     if (req == COLLECTIVE_WAITS) {
-        struct shared_job job; /* its text is written before it is read: time is short here */
-        memcpy(&job, what, offsetof(struct shared_job, why));
-        return shared_call(team, &job);
+        struct shared_job job; /* not cleared: time is short here */
+        job.call = *call;
+        return call_at_once(team, &job);
     }
-    int error = collective_create(team, what->name, &c);
+    int error = collective_create(team, call->name, &c);
     if (error == COVEY_OK)
-        collective_shared(c, what, 0);
+        collective_shared(c, call, 0);
     return collective_start(error, c, req);
 }
 
@@ -377,19 +385,19 @@ int shared_place(const struct covey_team *team, int rank)
     return place;
 }
 
-int collective_shared(struct collective *c, const struct shared_job *what, int part)
+int collective_shared(struct collective *c, const struct shared_call *call, int part)
 {
     struct shared_job *job = collective_memory(c, sizeof *job);
     if (job == NULL || !collective_at_end(c, job_end, job))
         return -1;
-    *job = *what;
-    if (what->counts != NULL) {
-        size_t bytes = (size_t)c->team->size * sizeof *what->counts;
+    *job = (struct shared_job){.call = *call};
+    if (call->counts != NULL) {
+        size_t bytes = (size_t)c->team->size * sizeof *call->counts;
         size_t *counts = collective_memory(c, bytes);
         if (counts == NULL)
             return -1;
-        memcpy(counts, what->counts, bytes);
-        job->counts = counts;
+        memcpy(counts, call->counts, bytes);
+        job->call.counts = counts;
     }
     uint32_t calls = shared_plan(job, c->team);
     if (calls > 1) {

@@ -68,12 +68,12 @@ int covey_ialltoall(covey_team_t *team, int type, const void *send, void *recv, 
 {
     struct collective *c = NULL;
     struct alltoall a = equal(type, send, recv, count);
-    const struct shared_job job = {.kind = SHARED_ALLTOALL,
-                                   .name = "alltoall",
-                                   .type = type,
-                                   .count = count,
-                                   .send = send,
-                                   .recv = recv};
+    const struct shared_call job = {.kind = SHARED_ALLTOALL,
+                                    .name = "alltoall",
+                                    .type = type,
+                                    .count = count,
+                                    .send = send,
+                                    .recv = recv};
     int error = alltoall_check(team, "alltoall", &a);
     if (error == COVEY_OK && shared_chosen(team, &job))
         return shared_start(team, &job, req);

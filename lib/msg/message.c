@@ -54,9 +54,10 @@ const char *covey_type_name(int type)
 uint64_t item_bytes(int type, uint64_t count)
 {
     uint64_t size = covey_type_size(type);
-    if (size == 0 || count > COVEY_MESSAGE_BYTES_MAX / size)
+    uint64_t bytes;
+    if (size == 0 || __builtin_mul_overflow(count, size, &bytes) || bytes > COVEY_MESSAGE_BYTES_MAX)
         return 0;
-    return ITEM_HEADER_BYTES + ((count * size + 7) & ~(uint64_t)7);
+    return ITEM_HEADER_BYTES + ((bytes + 7) & ~(uint64_t)7);
 }
 
 void item_header_encode(uint8_t bytes[ITEM_HEADER_BYTES], int type, uint64_t count)

@@ -130,21 +130,21 @@ int shared_place(const struct covey_team *team, int rank)
     return rank;
 }
 
-int collective_shared(struct collective *c, const struct shared_job *what, int part)
+int collective_shared(struct collective *c, const struct shared_call *call, int part)
 {
-    (void)c, (void)what, (void)part;
+    (void)c, (void)call, (void)part;
     abort();
 }
 
-bool shared_chosen(const struct covey_team *team, const struct shared_job *what)
+bool shared_chosen(const struct covey_team *team, const struct shared_call *call)
 {
-    (void)team, (void)what;
+    (void)team, (void)call;
     return false;
 }
 
-int shared_start(struct covey_team *team, const struct shared_job *what, covey_req_t **req)
+int shared_start(struct covey_team *team, const struct shared_call *call, covey_req_t **req)
 {
-    (void)team, (void)what, (void)req;
+    (void)team, (void)call, (void)req;
     abort();
 }
 
