@@ -41,13 +41,13 @@
 #include <sys/epoll.h>
 
 #define EVENTS_MAX 32
-#define SPIN_US 50
+#define SPIN_US 100
 #define CROWD_US 50    /* of giving way again and again, where a task of this host is waited for */
 #define CROWD_TURNS 16 /* of that, between two looks at descriptors */
 #define ALONE_TURNS 4  /* in which nobody else wanted the processor */
 #define CROWD_PAYS 2   /* one time that it ends the wait is worth as many that it does not */
-#define MOVED_US 20    /* after bytes of a long message came: the next ones follow soon */
-#define SHORT_US 70    /* a wait that spinning at both ends would shorten to less than SPIN_US */
+#define MOVED_US 50    /* after bytes of a long message came: the next ones follow soon */
+#define SHORT_US 140   /* a wait that spinning at both ends would shorten to less than SPIN_US */
 #define DOUBT_LIMIT 4  /* from here on only one of DOUBT_TURNS waits tries */
 #define DOUBT_TURNS 16
 #define DOUBT_MAX 8
@@ -223,17 +223,18 @@ static bool give_way(struct covey *vm)
 }
 
 /* One read of the stream that is waited for costs as much as asking which ones are ready, and then
- * needs no second call. False: there is none. */
+ * needs no second call. False: there is none, or this task sends, too, which comes to a stop where
+ * it reads alone. */
 static bool look_at_stream(struct covey *vm)
 {
-    if (!conn_read_awaited(vm))
+    if (vm->out.sending != NULL || !conn_read_awaited(vm))
         return false;
     order_settle(vm);
     settle_parts(vm);
     return true;
 }
 
-/* Looks again and again for so long after the last bytes came; true when what is waited for did. */
+/* Looks again and again for so long, and while bytes come; true when what is waited for did. */
 static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t for_us,
                  uint64_t deadline_us)
 {
@@ -243,6 +244,7 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
     for (int turn = 0;
          !came && !taken && vm->home.lost == 0 && now_us < end_us && now_us < deadline_us; turn++) {
         bool moved = false;
+        uint64_t arrived_bytes = vm->inbox.arrived_bytes;
         came = spin_on_rings(vm, done, context, &moved);
         if (!came && turn % STREAM_TURNS != 0 && look_at_stream(vm)) {
             came = done(context);
@@ -252,7 +254,8 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
             came = done(context);
         }
         now_us = clock_us();
-        end_us = moved ? now_us + MOVED_US : end_us;
+        if ((moved || vm->inbox.arrived_bytes != arrived_bytes) && end_us < now_us + MOVED_US)
+            end_us = now_us + MOVED_US;
     }
     return came;
 }
@@ -337,13 +340,13 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
     }
     bool soon = came;
     while (!came && vm->home.lost == 0 && now_us < deadline_us) {
-        bool moved = sleep_and_handle(vm, POLLER_TASK, deadline_us);
+        bool moved = sleep_and_handle(vm, POLLER_TASK, deadline_us) || vm->inbox.arriving > 0;
         came = done(context) || (moved && spin(vm, done, context, MOVED_US, deadline_us));
         now_us = clock_us();
     }
     /* One wait of another kind changes no habit, but a spin that was of use does. */
     uint64_t took_us = clock_us() - start_us;
-    bool quick = took_us < SHORT_US && (soon || !hopeful);
+    bool quick = soon || (took_us < SHORT_US && !hopeful);
     if (hopeful && quick)
         vm->wait.doubt = 0;
     else

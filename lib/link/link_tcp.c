@@ -27,6 +27,7 @@
 #define LEFT_BYTES 2048          /* less than that may wait of what has left */
 #define DIRECT_BYTES (16 * 1024) /* reads of at least this size bypass the buffer */
 #define SMALL_BYTES 4096         /* a read that gets less got everything */
+#define HEAD_BYTES 256           /* of the frame behind a long one */
 #define RETRY_MS 2000            /* at most, between two tries to get through */
 
 #ifndef TCP_RTO_MAX_MS /* Linux 6.15 */
@@ -60,6 +61,7 @@ struct link_tcp {
     size_t step_used;
     uint8_t *buffer;
     size_t start, end;     /* of what is unread in buffer */
+    bool bulk;             /* the last read was past the buffer: long frames come */
     bool drained;          /* the last read took all there was: the next one waits to be told */
     struct sealed *sealed; /* instead of buffer */
 };
@@ -255,14 +257,29 @@ static ssize_t tcp_send(struct link *link, const struct iovec *iov, int count)
     return n < 0 ? tcp_errno(tcp) : n;
 }
 
-static ssize_t tcp_read(struct link_tcp *tcp, void *bytes, size_t size)
+static ssize_t tcp_read(struct link_tcp *tcp, struct iovec *iov, size_t count)
 {
-    ssize_t n = recv(tcp->fd, bytes, size, MSG_DONTWAIT);
+    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
+    ssize_t n = recvmsg(tcp->fd, &msg, MSG_DONTWAIT);
     if (n > 0)
         return n;
     if (n == 0 || errno == ECONNRESET)
         return LINK_CLOSED;
     return tcp_errno(tcp);
+}
+
+/* Straight to where it belongs, and the head of the next frame, of which little else, into the
+ * buffer: that may be a long one, too. */
+static ssize_t tcp_read_long(struct link_tcp *tcp, void *bytes, size_t size)
+{
+    struct iovec iov[] = {{bytes, size}, {tcp->buffer, HEAD_BYTES}};
+    ssize_t n = tcp_read(tcp, iov, 2);
+    if (n <= 0)
+        return n;
+    tcp->bulk = true;
+    tcp->start = 0;
+    tcp->end = (size_t)n > size ? (size_t)n - size : 0;
+    return n - (ssize_t)tcp->end;
 }
 
 static ssize_t tcp_recv(struct link *link, void *bytes, size_t size)
@@ -278,12 +295,14 @@ static ssize_t tcp_recv(struct link *link, void *bytes, size_t size)
         tcp->drained = false;
         if (drained)
             return 0;
-        if (size >= DIRECT_BYTES)
-            return tcp_read(tcp, bytes, size);
-        ssize_t n = tcp_read(tcp, tcp->buffer, BUFFER_BYTES);
+        if (size >= DIRECT_BYTES || (tcp->bulk && size > HEAD_BYTES))
+            return tcp_read_long(tcp, bytes, size);
+        struct iovec iov = {tcp->buffer, tcp->bulk ? SMALL_BYTES : BUFFER_BYTES};
+        ssize_t n = tcp_read(tcp, &iov, 1);
         if (n <= 0)
             return n;
         tcp->drained = n < SMALL_BYTES;
+        tcp->bulk = false;
         tcp->start = 0;
         tcp->end = (size_t)n;
     }

@@ -28,6 +28,9 @@
 # MPIR_CVAR_POLLS_BEFORE_YIELD does nothing there, and with more ranks than processors a barrier takes it
 # tens of milliseconds. Hosts of a lab share a kernel, so UCX would take shared memory between them: it
 # may take TCP alone; MPICH has shared memory of its own within a host. Hosts compute their checksums.
+# They share its scheduler, too, which hosts do not: with autogroups it shares processors out to sessions,
+# so a task that yields would not pass its processor to a task of another lab host until its host's slice
+# is over. While a lab is measured there are none, for all systems alike.
 # Daemons' processor time does not count: messages do not pass through them.
 set -u
 
@@ -43,6 +46,8 @@ SUM_CALLS="reduce allreduce reduce_scatter scan"
 CALLS="$PAIR_CALLS barrier bcast reduce allreduce gather scatter allgather alltoall reduce_scatter scan"
 GRACE_S=60 # of the call that is under way at the limit, of beginning and end
 export ONLY=${ONLY:-$CALLS}
+AUTOGROUP=/proc/sys/kernel/sched_autogroup_enabled
+grouped=
 child=
 
 usage() {
@@ -168,11 +173,22 @@ run_here() {
     unset COVEY_VM
 }
 
+ungroup() { # as on hosts of their own; put back by regroup
+    [ -w "$AUTOGROUP" ] && grouped=$(cat "$AUTOGROUP") && echo 0 >"$AUTOGROUP"
+}
+
+regroup() {
+    [ -z "$grouped" ] || echo "$grouped" >"$AUTOGROUP"
+    grouped=
+}
+
 run_in_lab() { # HOSTS
+    ungroup
     run "$here/../lab/vm.sh" --hosts "$1" --no-offload ${RATE:+--rate "$RATE"} ${MTU:+--mtu "$MTU"} -- \
         "$0" --inside "$work" "$1" 2> >(grep -v ' joined (' >&2)
     local status=$?
     rm -f "$work/inside"
+    regroup
     return $status
 }
 
@@ -180,6 +196,7 @@ finish() {
     local status=$?
     trap '' INT TERM HUP # what is begun here is ended
     end_child
+    regroup
     [ -z "${COVEY_VM:-}" ] || "$build/covey" halt >/dev/null 2>&1
     rm -rf "$work"
     exit "$status"
