@@ -28,6 +28,7 @@
 #define DIRECT_BYTES (16 * 1024) /* reads of at least this size bypass the buffer */
 #define SMALL_BYTES 4096         /* a read that gets less got everything */
 #define HEAD_BYTES 256           /* of the frame behind a long one */
+#define BRIEF_BYTES 256          /* sent in one piece */
 #define RETRY_MS 2000            /* at most, between two tries to get through */
 
 #ifndef TCP_RTO_MAX_MS /* Linux 6.15 */
@@ -240,6 +241,18 @@ static ssize_t tcp_send_sealed(struct link_tcp *tcp, const struct iovec *iov, in
     return sealed_result(tcp, n, error);
 }
 
+/* Copies up to `size` bytes; how many there are. */
+static size_t gather(const struct iovec *iov, int count, uint8_t *bytes, size_t size)
+{
+    size_t used = 0;
+    for (int i = 0; i < count; i++) {
+        if (used + iov[i].iov_len <= size && iov[i].iov_len > 0)
+            memcpy(bytes + used, iov[i].iov_base, iov[i].iov_len);
+        used += iov[i].iov_len;
+    }
+    return used;
+}
+
 static ssize_t tcp_send(struct link *link, const struct iovec *iov, int count)
 {
     struct link_tcp *tcp = tcp_of(link);
@@ -250,17 +263,18 @@ static ssize_t tcp_send(struct link *link, const struct iovec *iov, int count)
         struct iovec *msg;
     } u = {.in = iov};
     struct msghdr msg = {.msg_iov = u.msg, .msg_iovlen = (size_t)count};
-    ssize_t n = sendmsg(tcp->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+    uint8_t brief[BRIEF_BYTES]; /* a call with a vector takes longer than to copy so few */
+    size_t size = gather(iov, count, brief, sizeof brief);
+    ssize_t n = size <= sizeof brief ? send(tcp->fd, brief, size, MSG_DONTWAIT | MSG_NOSIGNAL)
+                                     : sendmsg(tcp->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
     tcp->write_wanted = n < 0;
     if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
         return LINK_CLOSED;
     return n < 0 ? tcp_errno(tcp) : n;
 }
 
-static ssize_t tcp_read(struct link_tcp *tcp, struct iovec *iov, size_t count)
+static ssize_t tcp_got(struct link_tcp *tcp, ssize_t n)
 {
-    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
-    ssize_t n = recvmsg(tcp->fd, &msg, MSG_DONTWAIT);
     if (n > 0)
         return n;
     if (n == 0 || errno == ECONNRESET)
@@ -273,7 +287,8 @@ static ssize_t tcp_read(struct link_tcp *tcp, struct iovec *iov, size_t count)
 static ssize_t tcp_read_long(struct link_tcp *tcp, void *bytes, size_t size)
 {
     struct iovec iov[] = {{bytes, size}, {tcp->buffer, HEAD_BYTES}};
-    ssize_t n = tcp_read(tcp, iov, 2);
+    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
+    ssize_t n = tcp_got(tcp, recvmsg(tcp->fd, &msg, MSG_DONTWAIT));
     if (n <= 0)
         return n;
     tcp->bulk = true;
@@ -297,8 +312,8 @@ static ssize_t tcp_recv(struct link *link, void *bytes, size_t size)
             return 0;
         if (size >= DIRECT_BYTES || (tcp->bulk && size > HEAD_BYTES))
             return tcp_read_long(tcp, bytes, size);
-        struct iovec iov = {tcp->buffer, tcp->bulk ? SMALL_BYTES : BUFFER_BYTES};
-        ssize_t n = tcp_read(tcp, &iov, 1);
+        size_t most = tcp->bulk ? SMALL_BYTES : BUFFER_BYTES;
+        ssize_t n = tcp_got(tcp, recv(tcp->fd, tcp->buffer, most, MSG_DONTWAIT));
         if (n <= 0)
             return n;
         tcp->drained = n < SMALL_BYTES;
