@@ -20,7 +20,8 @@ struct way {
     covey_tid_t tid; /* receive: or COVEY_ANY_TASK */
     int tag;         /* receive: or COVEY_ANY_TAG */
     uint32_t context;
-    const int *closed;       /* NULL, or where the error stands with which the way is closed, 0: */
+    const _Atomic int
+        *closed;             /* NULL, or where the error stands with which the way is closed, 0: */
     const char *closed_text; /* it is open; and the cause. Both are read with the lock held. */
 };
 

@@ -74,13 +74,13 @@ struct covey_team {
     struct covey *vm;
     struct covey_team *next; /* in the list of the task's teams */
     int rank, size;
-    covey_tid_t *tids;    /* by rank */
-    struct place *places; /* ranks by tid */
-    uint32_t context;     /* of its messages: no other team of any member has it */
-    int abort_tag;        /* of the message by which a member tells that it gave up */
-    uint32_t calls;       /* collective calls so far */
+    covey_tid_t *tids;      /* by rank */
+    struct place *places;   /* ranks by tid */
+    uint32_t context;       /* of its messages: no other team of any member has it */
+    int abort_tag;          /* of the message by which a member tells that it gave up */
+    _Atomic uint32_t calls; /* collective calls so far */
     int64_t timeout_us;
-    int broken; /* 0, or the error with which its collectives end */
+    _Atomic int broken; /* 0, or the error with which its collectives end */
     char broken_text[160];
     uint8_t forced[OPERATIONS]; /* enum algorithm, or 0: by the table */
     struct choice_table *choices;

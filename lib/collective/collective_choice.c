@@ -173,6 +173,14 @@ static const char *parse_line(struct choice_table *table, const char *text, size
     return wrong;
 }
 
+static void note_first_rows(struct choice_table *table)
+{
+    for (int i = 0; i < OPERATIONS; i++)
+        table->first[i] = (uint8_t)table->count;
+    for (int i = table->count - 1; i >= 0; i--)
+        table->first[table->rows[i].operation] = (uint8_t)i;
+}
+
 const char *choice_parse(struct choice_table *table, const char *text, int *line)
 {
     const char *wrong = NULL;
@@ -188,6 +196,7 @@ const char *choice_parse(struct choice_table *table, const char *text, int *line
         return wrong;
     for (int i = 0; i < table->count && read.count < CHOICE_ROWS_MAX; i++)
         read.rows[read.count++] = table->rows[i];
+    note_first_rows(&read);
     *table = read;
     return NULL;
 }
@@ -229,6 +238,7 @@ bool choice_decode(struct choice_table *table, const uint64_t *words, size_t cou
             row->algorithm >= ALGORITHMS || algorithms[row->algorithm].operation != row->operation)
             return false;
     }
+    note_first_rows(table);
     return true;
 }
 
@@ -299,17 +309,8 @@ static bool fits_segment(const struct covey_team *team, enum operation operation
     return brought <= most || team->shared.segment->readable;
 }
 
-/* What a lead has of its host's members in an alltoall. */
-static uint64_t lead_bytes(const struct covey_team *team, uint64_t bytes)
-{
-    uint64_t size = (uint64_t)team->size;
-    return size * size / (uint64_t)team->hosts * bytes;
-}
-
-/* What can be done in this team: casts need a way, a division by hosts needs hosts of several. And
- * what is worth doing: between two hosts a chain carries the array across once (1 MiB to 2 x 4
- * members in 3.3 ms), and a ring of blocks most of it twice (3.8 ms). */
-static bool suits(const struct covey_team *team, enum algorithm algorithm, uint64_t bytes)
+/* Which cannot be carried out where it does not suit, as others can. */
+static bool is_shared(enum algorithm algorithm)
 {
     switch (algorithm) {
     case BARRIER_SHARED:
@@ -322,7 +323,27 @@ static bool suits(const struct covey_team *team, enum algorithm algorithm, uint6
     case REDUCE_SCATTER_SHARED:
     case SCAN_SHARED:
     case ALLTOALL_SHARED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What a lead has of its host's members in an alltoall. */
+static uint64_t lead_bytes(const struct covey_team *team, uint64_t bytes)
+{
+    uint64_t size = (uint64_t)team->size;
+    return size * size / (uint64_t)team->hosts * bytes;
+}
+
+/* What can be done in this team: casts need a way, a division by hosts needs hosts of several. And
+ * what is worth doing: between two hosts a chain carries the array across once (1 MiB to 2 x 4
+ * members in 3.3 ms), and a ring of blocks most of it twice (3.8 ms). */
+static bool suits(const struct covey_team *team, enum algorithm algorithm, uint64_t bytes)
+{
+    if (is_shared(algorithm))
         return fits_segment(team, algorithms[algorithm].operation, bytes);
+    switch (algorithm) {
     case BARRIER_CAST:
     case BCAST_CAST:
         return team->casts != CASTS_NEVER;
@@ -347,12 +368,6 @@ static bool suits(const struct covey_team *team, enum algorithm algorithm, uint6
     }
 }
 
-/* Which cannot be carried out where it does not suit, as others can. */
-static bool is_shared(enum algorithm algorithm)
-{
-    return strcmp(algorithms[algorithm].name, "shared") == 0;
-}
-
 /* Where raw Ethernet is the route, what it does best. */
 static enum algorithm by_route(const struct covey_team *team, enum operation operation)
 {
@@ -374,7 +389,7 @@ static enum algorithm choose(const struct covey_team *team, enum operation opera
         return forced;
     if (by_route(team, operation) != ALGORITHM_NONE)
         return by_route(team, operation);
-    for (int i = 0; i < table->count; i++) {
+    for (int i = table->first[operation]; i < table->count; i++) {
         const struct choice_row *row = &table->rows[i];
         enum algorithm algorithm = (enum algorithm)row->algorithm;
         if (row->operation == operation && (uint64_t)team->size <= row->members &&

@@ -106,6 +106,7 @@ struct choice_row {
 
 struct choice_table {
     int count;
+    uint8_t first[OPERATIONS]; /* row of each operation; count: it has none */
     struct choice_row rows[CHOICE_ROWS_MAX];
 };
 

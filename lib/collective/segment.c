@@ -168,9 +168,11 @@ static struct team_segment *segment_map(int memory_fd, int members, int me)
 {
     struct team_segment *s = calloc(1, sizeof *s);
     int32_t *pids = calloc((size_t)members, sizeof *pids);
-    if (s == NULL || pids == NULL) {
+    _Atomic uint32_t *seen_left = calloc(SLOTS, sizeof *seen_left);
+    if (s == NULL || pids == NULL || seen_left == NULL) {
         free(s);
         free(pids);
+        free(seen_left);
         return NULL;
     }
     *s = (struct team_segment){.bytes = segment_bytes(members),
@@ -178,11 +180,13 @@ static struct team_segment *segment_map(int memory_fd, int members, int me)
                                .me = me,
                                .bell = -1,
                                .pids = pids,
+                               .seen_left = seen_left,
                                .fences = true};
     s->memory = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
     if (s->memory != MAP_FAILED)
         return s;
     free(s->pids);
+    free(s->seen_left);
     free(s);
     return NULL;
 }
@@ -236,6 +240,7 @@ void segment_free(struct team_segment *s)
     if (s->bell >= 0)
         close(s->bell);
     free(s->pids);
+    free(s->seen_left);
     free(s);
 }
 
@@ -308,11 +313,26 @@ static _Atomic uint32_t *pair_left(const struct team_segment *s, uint32_t sequen
     return &s->memory->leaving[member].sequence[sequence % SLOTS];
 }
 
-/* Whether the other one has left that operation or a later one in its slot. */
+static bool is_or_is_later(uint32_t left, uint32_t sequence)
+{
+    return left != 0 && (int32_t)((left - sequence) << 1) >= 0;
+}
+
+/* Whether the other one has left that operation or a later one in its slot. It writes the lines
+ * that say so in each operation, so they are looked at when what they said last time is not enough.
+ */
 static bool pair_other_left(const struct team_segment *s, uint32_t sequence)
 {
-    uint32_t left = atomic_load_explicit(pair_left(s, sequence, 1 - s->me), memory_order_acquire);
-    return left != 0 && (int32_t)((left - sequence) << 1) >= 0;
+    _Atomic uint32_t *seen = s->seen_left;
+    if (is_or_is_later(atomic_load_explicit(&seen[sequence % SLOTS], memory_order_acquire),
+                       sequence))
+        return true;
+    for (uint32_t i = 0; i < SLOTS; i++)
+        atomic_store_explicit(
+            &seen[i], atomic_load_explicit(pair_left(s, i, 1 - s->me), memory_order_acquire),
+            memory_order_release);
+    return is_or_is_later(atomic_load_explicit(&seen[sequence % SLOTS], memory_order_acquire),
+                          sequence);
 }
 
 /* The last operation in the slot that the caller has left; 0: none. */

@@ -34,9 +34,10 @@ struct team_segment {
     size_t bytes;
     int members, me; /* numbers of members are 0 .. members - 1 */
     int bell;
-    bool readable;                        /* the members can read each other's memory */
-    bool fences;                          /* who sleeps cannot pay for barriers of the others */
-    int32_t *pids;                        /* by member */
+    bool readable;               /* the members can read each other's memory */
+    bool fences;                 /* who sleeps cannot pay for barriers of the others */
+    int32_t *pids;               /* by member */
+    _Atomic uint32_t *seen_left; /* of two: by slot, what the other one was seen to leave */
     uint32_t large_taken[SEGMENT_LARGES]; /* the operation that did last; 0: none */
 };
 

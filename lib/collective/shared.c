@@ -72,9 +72,8 @@ static int await_lower(struct shared_job *job)
 
 static int await_root(struct shared_job *job)
 {
-    return segment_stage_of(job->segment, job->sequence, job->call.root) >= STAGE_ARRIVED
-               ? ACT_DONE
-               : ACT_WAITS;
+    return segment_is_at(job->segment, job->sequence, job->call.root, STAGE_ARRIVED) ? ACT_DONE
+                                                                                     : ACT_WAITS;
 }
 
 /* The one before this one has its result. */

@@ -23,7 +23,7 @@
 #include "proto/wire/list.h"
 
 #include <assert.h>
-#include <stddef.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -209,14 +209,10 @@ static int wait_for_members(struct shared_job *job, uint64_t *deadline_us)
     return error;
 }
 
-/* The number of the first of so many calls; or the error of a broken team. */
-static int number_take(struct covey_team *team, const char *name, uint32_t calls, uint32_t *number)
+static int say_broken(struct covey_team *team, const char *name)
 {
     pthread_mutex_lock(&team->vm->lock);
-    int error =
-        team->broken != 0 ? error_set(team->broken, "%s: %s", name, team->broken_text) : COVEY_OK;
-    *number = team->calls;
-    team->calls += error == COVEY_OK ? calls : 0;
+    int error = error_set(team->broken, "%s: %s", name, team->broken_text);
     pthread_mutex_unlock(&team->vm->lock);
     return error;
 }
@@ -235,7 +231,6 @@ static int give_up(struct covey_team *team, int error)
  * written before it is read. */
 static int call_at_once(struct covey_team *team, struct shared_job *job)
 {
-    uint32_t number;
     uint64_t deadline_us = 0;
     job->piece.first = 0;
     job->memory = NULL;
@@ -243,13 +238,12 @@ static int call_at_once(struct covey_team *team, struct shared_job *job)
     job->told = job->busy = false;
     job->waits_since_us = 0;
     job->doomed = COVEY_OK;
-    int error = number_take(team, job->call.name, shared_plan(job, team), &number);
-    if (error != COVEY_OK)
-        return error;
-    shared_number(job, number, 0);
+    if (team->broken != COVEY_OK)
+        return say_broken(team, job->call.name);
+    shared_number(job, atomic_fetch_add(&team->calls, shared_plan(job, team)), 0);
     int result = shared_go_on(job);
     while (result == ACT_WAITS) {
-        error = wait_for_members(job, &deadline_us);
+        int error = wait_for_members(job, &deadline_us);
         result = error != COVEY_OK ? error : shared_go_on(job);
     }
     shared_end(job);
@@ -400,11 +394,7 @@ int collective_shared(struct collective *c, const struct shared_call *call, int 
         job->call.counts = counts;
     }
     uint32_t calls = shared_plan(job, c->team);
-    if (calls > 1) {
-        pthread_mutex_lock(&c->team->vm->lock);
-        c->team->calls += calls - 1; /* the first is the collective itself */
-        pthread_mutex_unlock(&c->team->vm->lock);
-    }
+    c->team->calls += calls - 1; /* the first is the collective itself */
     shared_number(job, c->number, part);
     return collective_add_shared(c, job);
 }
