@@ -61,9 +61,11 @@ struct team_segment;
 /* What the members on one host have in common. */
 struct sharing {
     struct team_segment *segment; /* NULL: nothing */
-    unsigned doubt;               /* whether yielding pays when a call waits for them */
-    struct giving giving;
-    bool crowded; /* they are more than there are processors */
+    struct yielding {
+        unsigned doubt; /* whether it pays when a call waits for them */
+        struct giving giving;
+    } of_small, of_large; /* arrays */
+    bool crowded;         /* they are more than there are processors */
 };
 
 /* Whether members cast: never, where the table says so, or always, for all of them force the route

@@ -138,20 +138,29 @@ static bool look_often(struct shared_job *job, int times)
     return can;
 }
 
+/* Members that work on large arrays keep the processor for long, which tells nothing of short
+ * calls.
+ */
+static struct yielding *yielding_of(const struct shared_job *job)
+{
+    struct sharing *shared = &job->team->shared;
+    return job->size == SHARED_SMALL ? &shared->of_small : &shared->of_large;
+}
+
 /* Looks, and yields for a while; true: it can go on. A wait that ends soon would end sooner by
  * yielding, for to wake a task takes long; where waits have lately been long, yielding is in vain.
  */
 static bool yield_to_members(struct shared_job *job, uint64_t start_us)
 {
-    struct sharing *shared = &job->team->shared;
+    struct yielding *yielding = yielding_of(job);
     bool large = job->size != SHARED_SMALL;
     uint64_t for_us = large ? YIELD_LARGE_US : job->req != NULL ? YIELD_HOSTS_US : YIELD_US;
-    bool hopeful = shared->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
-    hopeful = hopeful && giving_may(&shared->giving);
-    int looks = shared->crowded ? LOOKS_CROWDED : LOOKS;
+    bool hopeful = yielding->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
+    hopeful = hopeful && giving_may(&yielding->giving);
+    int looks = job->team->shared.crowded ? LOOKS_CROWDED : LOOKS;
     bool can = false;
     while (hopeful && !can) {
-        giving_yield(&shared->giving);
+        giving_yield(&yielding->giving);
         can = look_often(job, looks);
         hopeful = clock_us() < start_us + for_us;
     }
@@ -188,11 +197,11 @@ static bool wait_a_while(struct shared_job *job, uint64_t *start_us)
 /* After a wait that began then. */
 static void learn(struct shared_job *job, uint64_t start_us)
 {
-    struct sharing *shared = &job->team->shared;
+    struct yielding *yielding = yielding_of(job);
     if (clock_us() - start_us <= LONG_US)
-        shared->doubt = 0;
-    else if (shared->doubt < DOUBT_MAX)
-        shared->doubt++;
+        yielding->doubt = 0;
+    else if (yielding->doubt < DOUBT_MAX)
+        yielding->doubt++;
 }
 
 /* COVEY_OK: it can go on. */
