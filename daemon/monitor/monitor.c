@@ -10,7 +10,8 @@
  * fresh look, unless the last one is younger than LOOK_US: so it costs the same however many ask.
  * And the daemon looks by itself once a period, when it is awake anyway (heartbeats wake a daemon
  * twice a second): so that the first who asks learns about the last seconds, and not about the time
- * since somebody asked before. A daemon that sleeps is left asleep.
+ * since somebody asked before. A daemon that sleeps is left asleep. Virtual hosts are many on one
+ * machine, which need not be looked at by each of them so often.
  *
  * What a task does that was just started the figures do not show, or not wholly: it was there for a
  * part of their time. `tasks_young` is the sum of what lacks; placement adds it to the demand.
@@ -28,6 +29,7 @@
 
 #define LOOK_US 500000u
 #define LOOK_FIRST_US 50000u /* while there is only one look, and so no rate */
+#define LOCAL_PERIODS 6
 
 struct monitor {
     struct sample_source source;
@@ -64,7 +66,8 @@ static void monitor_sample(struct monitor *m, uint64_t now_us, uint64_t interval
 /* Nobody is woken for it: it looks if it is time and the daemon is awake. */
 static void monitor_round_end(struct daemon *d)
 {
-    monitor_sample(d->own.monitor, loop_now_us(), d->conf.monitor.period_us);
+    monitor_sample(d->own.monitor, loop_now_us(),
+                   d->conf.monitor.period_us * (d->options->local ? LOCAL_PERIODS : 1));
 }
 
 /* ---- what ---- */
