@@ -321,23 +321,36 @@ static void owe(struct member *m)
 /* The stream takes the first hand-over for that task and breaks before it has left. */
 static uint32_t cut_before;
 
-ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+static bool is_cut(int fd, const void *bytes, size_t size)
 {
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
     struct sockaddr_storage peer;
-    socklen_t size = sizeof peer;
+    socklen_t peer_size = sizeof peer;
+    const uint8_t *head = bytes;
     uint32_t to = 0;
-    bool whole = cut_before != 0 && msg->msg_iovlen > 0 && msg->msg_iov->iov_len >= 16;
-    const uint8_t *head = whole ? msg->msg_iov->iov_base : NULL;
-    if (!whole || head[4] != KIND_SYNC)
-        return syscall(SYS_sendmsg, fd, msg, flags);
+    if (cut_before == 0 || size < 16 || head[4] != KIND_SYNC)
+        return false;
     memcpy(&to, head + 12, sizeof to);
-    if (ntohl(to) != cut_before || getpeername(fd, (struct sockaddr *)&peer, &size) != 0 ||
+    if (ntohl(to) != cut_before || getpeername(fd, (struct sockaddr *)&peer, &peer_size) != 0 ||
         peer.ss_family == AF_UNIX)
-        return syscall(SYS_sendmsg, fd, msg, flags);
+        return false;
     cut_before = 0;
     (void)connect(fd, &none, sizeof none);
-    return (ssize_t)msg->msg_iov->iov_len;
+    return true;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+    if (msg->msg_iovlen > 0 && is_cut(fd, msg->msg_iov->iov_base, msg->msg_iov->iov_len))
+        return (ssize_t)msg->msg_iov->iov_len;
+    return syscall(SYS_sendmsg, fd, msg, flags);
+}
+
+ssize_t send(int fd, const void *bytes, size_t size, int flags)
+{
+    if (is_cut(fd, bytes, size))
+        return (ssize_t)size;
+    return syscall(SYS_sendto, fd, bytes, size, flags, NULL, 0);
 }
 
 /* 2 hands over to 0, and that is lost. */
