@@ -48,7 +48,9 @@ HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
-DAEMON_LIBS := -lev -lsodium -linih -lpcap -lpthread -lm
+# libpcap is loaded by the daemons that need it, see daemon/link/pcap_library.h
+DAEMON_LIBS := -lev -lsodium -linih -lpthread -lm
+HELPER_LIBS := $(DAEMON_LIBS) -lpcap
 LIB_LIBS := -lsodium -lpthread -lm
 TOOLS_LIBS := -ledit -lncurses -ljansson -lm
 
@@ -202,7 +204,7 @@ $(BUILD)/helpers.a: $(call objects,$(HELPER_LIB_SRC) $(PROTO_SRC))
 define helper_rule
 $$(BUILD)/$(call helper_name,$(1)): $$(call objects,$(1)) $$(BUILD)/helpers.a
 	$$(call say,ld)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -Wl,--as-needed $$(DAEMON_LIBS)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -Wl,--as-needed $$(HELPER_LIBS)
 endef
 $(foreach m,$(HELPER_MAINS),$(eval $(call helper_rule,$(m))))
 endif

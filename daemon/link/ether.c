@@ -14,12 +14,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netpacket/packet.h>
-#include <pcap/pcap.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/link/pcap_library.h"
 #include "proto/wire/counters.h"
 #include "proto/wire/ether.h"
 
@@ -38,6 +38,7 @@ struct slot {
 struct ether_link {
     struct nic nic;
     uint16_t type;
+    struct pcap_library lib;
     pcap_t *pcap;
     int fd; /* what sends */
     struct slot out[SLOTS];
@@ -51,9 +52,9 @@ static int pcap_failed(struct ether_link *link, int error, struct failure *why)
 {
     if (error == PCAP_ERROR_PERM_DENIED)
         return failure_set(why, "coveyd may not open raw sockets");
-    const char *text = link->pcap == NULL ? "" : pcap_geterr(link->pcap);
+    const char *text = link->pcap == NULL ? "" : link->lib.geterr(link->pcap);
     return failure_set(why, "cannot capture on %s: %s", link->nic.name,
-                       text[0] != '\0' ? text : pcap_statustostr(error));
+                       text[0] != '\0' ? text : link->lib.statustostr(error));
 }
 
 static int filter_set(struct ether_link *link, struct failure *why)
@@ -65,33 +66,36 @@ static int filter_set(struct ether_link *link, struct failure *why)
              "ether proto 0x%04x and (ether dst %s or ether multicast) and "
              "ether[18:4] = %d",
              link->type, mac, ETHER_CHANNEL_DAEMON);
-    if (pcap_compile(link->pcap, &program, text, 1, PCAP_NETMASK_UNKNOWN) != 0)
+    if (link->lib.compile(link->pcap, &program, text, 1, PCAP_NETMASK_UNKNOWN) != 0)
         return pcap_failed(link, PCAP_ERROR, why);
-    int error = pcap_setfilter(link->pcap, &program);
-    pcap_freecode(&program);
+    int error = link->lib.setfilter(link->pcap, &program);
+    link->lib.freecode(&program);
     return error != 0 ? pcap_failed(link, error, why) : 0;
 }
 
 static int capture_open(struct ether_link *link, struct failure *why)
 {
     char text[PCAP_ERRBUF_SIZE];
-    link->pcap = pcap_create(link->nic.name, text);
+    if (pcap_library_open(&link->lib, why) != 0)
+        return -1;
+    link->pcap = link->lib.create(link->nic.name, text);
     if (link->pcap == NULL)
         return failure_set(why, "cannot capture on %s: %s", link->nic.name, text);
-    pcap_set_snaplen(link->pcap, (int)(ETHER_LINK_BYTES + TAG_BYTES + link->nic.mtu));
-    pcap_set_immediate_mode(link->pcap, 1);
-    pcap_set_buffer_size(link->pcap, RING_BYTES);
-    pcap_set_protocol_linux(link->pcap, link->type);
-    int error = pcap_activate(link->pcap); /* a warning is > 0 */
+    link->lib.set_snaplen(link->pcap, (int)(ETHER_LINK_BYTES + TAG_BYTES + link->nic.mtu));
+    link->lib.set_immediate_mode(link->pcap, 1);
+    link->lib.set_buffer_size(link->pcap, RING_BYTES);
+    link->lib.set_protocol_linux(link->pcap, link->type);
+    int error = link->lib.activate(link->pcap); /* a warning is > 0 */
     if (error < 0)
         return pcap_failed(link, error, why);
-    if (pcap_datalink(link->pcap) != DLT_EN10MB)
+    if (link->lib.datalink(link->pcap) != DLT_EN10MB)
         return failure_set(why, "interface %s is not Ethernet", link->nic.name);
     if (filter_set(link, why) != 0)
         return -1;
-    if (pcap_setdirection(link->pcap, PCAP_D_IN) != 0 || pcap_setnonblock(link->pcap, 1, text) != 0)
+    if (link->lib.setdirection(link->pcap, PCAP_D_IN) != 0 ||
+        link->lib.setnonblock(link->pcap, 1, text) != 0)
         return pcap_failed(link, PCAP_ERROR, why);
-    fcntl(pcap_fileno(link->pcap), F_SETFD, FD_CLOEXEC);
+    fcntl(link->lib.fileno(link->pcap), F_SETFD, FD_CLOEXEC);
     return 0;
 }
 
@@ -143,7 +147,8 @@ void ether_close(struct ether_link *link)
         return;
     int saved = errno;
     if (link->pcap != NULL)
-        pcap_close(link->pcap);
+        link->lib.close(link->pcap);
+    pcap_library_close(&link->lib);
     if (link->fd >= 0)
         close(link->fd);
     free(link->out[0].data);
@@ -153,7 +158,7 @@ void ether_close(struct ether_link *link)
 
 int ether_fd(const struct ether_link *link)
 {
-    return pcap_get_selectable_fd(link->pcap);
+    return link->lib.get_selectable_fd(link->pcap);
 }
 
 int ether_send_fd(const struct ether_link *link)
@@ -274,14 +279,14 @@ size_t ether_receive(struct ether_link *link, ether_datagram_fn *fn, void *conte
 {
     struct incoming in = {.link = link, .fn = fn, .context = context};
     uint64_t before = link->received_bytes;
-    pcap_dispatch(link->pcap, RECEIVE_FRAMES, on_ether_frame, (u_char *)(void *)&in);
+    link->lib.dispatch(link->pcap, RECEIVE_FRAMES, on_ether_frame, (u_char *)(void *)&in);
     return (size_t)(link->received_bytes - before);
 }
 
 const char *ether_stat(struct ether_link *link, size_t i, uint64_t *value)
 {
     struct pcap_stat kernel = {0};
-    pcap_stats(link->pcap, &kernel);
+    link->lib.stats(link->pcap, &kernel);
     const struct counter stats[] = {
         {"ether_socket.frames_sent", link->sent},
         {"ether_socket.frames_received", link->received},
