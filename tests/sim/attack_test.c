@@ -1,4 +1,4 @@
-/* links: proto/wire/host.c proto/wire/contention_config.c tests/sim/vm_sim.c tests/sim/network.c proto/session/fault.c tests/sim/nonce_watch.c proto/node/node.c proto/node/node_calls.c proto/node/node_roll.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_medium.c proto/wire/ether.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/roll.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher_*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
+/* links: proto/wire/host.c proto/wire/contention_config.c tests/sim/vm_sim.c tests/sim/deadlines.c tests/sim/network.c proto/session/fault.c tests/sim/nonce_watch.c proto/node/node.c proto/node/node_calls.c proto/node/node_roll.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_medium.c proto/wire/ether.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/roll.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher_*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
 /*
  * attack_test.c - what someone on the network who does not know the VM's key can do: nothing but
  * cost a MAC a datagram. And what an honest host may do: change its address, be unable to be
@@ -453,7 +453,7 @@ static void dials_out_only(bool encrypt)
     vm_sim_run(sim, SECOND);
     CU_ASSERT_EQUAL(vm_sim_send(sim, vm_sim_life(sim, 2), 4, 1000), 0);
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 3 * SECOND));
-    CU_ASSERT_EQUAL(vm_sim_life(sim, 4)->received[2], 1);
+    CU_ASSERT_EQUAL(vm_sim_received(vm_sim_life(sim, 4), 2, MEDIUM_IP), 1);
     finish(sim, r);
 }
 

@@ -1,4 +1,4 @@
-/* links: proto/wire/host.c proto/wire/contention_config.c tests/sim/vm_sim.c tests/sim/network.c proto/session/fault.c tests/sim/nonce_watch.c proto/node/node.c proto/node/node_calls.c proto/node/node_roll.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_medium.c proto/wire/ether.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/roll.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher_*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
+/* links: proto/wire/host.c proto/wire/contention_config.c tests/sim/vm_sim.c tests/sim/deadlines.c tests/sim/network.c proto/session/fault.c tests/sim/nonce_watch.c proto/node/node.c proto/node/node_calls.c proto/node/node_roll.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_medium.c proto/wire/ether.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/roll.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher_*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
 /*
  * media_test.c - the two media of a node, IP and raw Ethernet: each keeps its frames in order under
  * faults, what was recorded on one means nothing on the other, raw Ethernet that is cut takes
@@ -78,8 +78,8 @@ static void frames_take_the_medium_that_they_name(void)
     vm_sim_send_over(from, 2, 60000, MEDIUM_IP);
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
     CU_ASSERT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_OPEN);
-    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_ETHER][1], 1);
-    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_IP][1], 1);
+    CU_ASSERT_EQUAL(vm_sim_received(to, 1, MEDIUM_ETHER), 1);
+    CU_ASSERT_EQUAL(vm_sim_received(to, 1, MEDIUM_IP), 1);
     CU_ASSERT(vm_sim_stat(from, "ether.bytes_sent") > 60000);
     CU_ASSERT(vm_sim_stat(from, "ether.bytes_sent") < 72000);
     finish(sim);
@@ -94,7 +94,7 @@ static void without_ether_they_take_ip(void)
     vm_sim_send_over(from, 2, 5000, MEDIUM_ETHER);
     node_open_ether(from->node, 2, vm_sim_now(sim));
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
-    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->medium_received[MEDIUM_IP][1], 1);
+    CU_ASSERT_EQUAL(vm_sim_received(vm_sim_life(sim, 2), 1, MEDIUM_IP), 1);
     finish(sim);
 }
 
@@ -131,9 +131,9 @@ static void a_cut_of_ether_alone(void)
     vm_sim_count_lines(sim, "host 2 does not answer over raw Ethernet");
     vm_sim_send_over(from, 2, 5000, MEDIUM_ETHER);
     vm_sim_run(sim, 4 * SECOND);
-    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_ETHER][1], 1);
+    CU_ASSERT_EQUAL(vm_sim_received(to, 1, MEDIUM_ETHER), 1);
     vm_sim_run(sim, 3 * SECOND);
-    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_ETHER][1], 2);
+    CU_ASSERT_EQUAL(vm_sim_received(to, 1, MEDIUM_ETHER), 2);
     CU_ASSERT_NOT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_OPEN);
     CU_ASSERT_PTR_NULL(node_ether_path(from->node, 2));
     for (int i = 0; i < 60; i++) {
@@ -143,8 +143,8 @@ static void a_cut_of_ether_alone(void)
     }
     CU_ASSERT_EQUAL(vm_sim_running(sim), 3);
     CU_ASSERT_EQUAL(from->gone + from->suspected, 0);
-    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_IP][1], 60);
-    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_ETHER][1], 62);
+    CU_ASSERT_EQUAL(vm_sim_received(to, 1, MEDIUM_IP), 60);
+    CU_ASSERT_EQUAL(vm_sim_received(to, 1, MEDIUM_ETHER), 62);
     CU_ASSERT(vm_sim_counted(sim) >= 4 && vm_sim_counted(sim) <= 8);
     vm_sim_cut_ether(sim, false);
     for (int i = 0; i < 10; i++) {

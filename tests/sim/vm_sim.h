@@ -23,7 +23,7 @@
 #include "proto/node/node.h"
 #include "tests/sim/network.h"
 
-#define VM_SIM_INDEX_MAX 2047
+#define VM_SIM_INDEX_MAX HOST_INDEX_MAX
 #define VM_SIM_SECOND 1000000u
 
 struct vm_sim;
@@ -43,6 +43,11 @@ struct life_state {
     uint64_t index, commands, hash;
 };
 
+/* Frames to and from each other life. */
+struct life_frames {
+    uint32_t sent[MEDIA][VM_SIM_INDEX_MAX + 1], received[MEDIA][VM_SIM_INDEX_MAX + 1];
+};
+
 /* One daemon. */
 struct life {
     struct vm_sim *sim;
@@ -55,12 +60,12 @@ struct life {
     bool joined;
     int ended; /* enum node_end, 0: not */
     uint64_t deadline_us;
-    uint64_t stopped_until_us;               /* the process stands still */
-    uint32_t sent[VM_SIM_INDEX_MAX + 1];     /* frames to each other life */
-    uint32_t received[VM_SIM_INDEX_MAX + 1]; /* frames from each */
-    uint32_t medium_sent[MEDIA][VM_SIM_INDEX_MAX + 1], medium_received[MEDIA][VM_SIM_INDEX_MAX + 1];
+    uint64_t stopped_until_us;       /* the process stands still */
+    struct life_frames *frames;      /* NULL: there were none */
     uint32_t behind;                 /* frames that vm_sim_send_behind() sent to it */
     uint32_t added, gone, suspected; /* events seen */
+    uint32_t gone_changes;           /* moments at which it heard of hosts gone */
+    uint64_t gone_us;                /* the last of them */
     struct life_state state;
     uint64_t generation;               /* of it, as far as it was told */
     uint64_t seen_epoch, seen_version; /* of the table, looked at last */
@@ -126,6 +131,9 @@ int vm_sim_send(struct vm_sim *sim, struct life *from, uint32_t to, uint32_t siz
 int vm_sim_send_over(struct life *from, uint32_t to, uint32_t size, enum node_medium medium);
 /* The same over IP, behind what was sent over raw Ethernet (node_send_behind()). */
 int vm_sim_send_behind(struct life *from, uint32_t to);
+
+/* How many frames of that life came over the medium. */
+uint32_t vm_sim_received(const struct life *life, uint32_t from, enum node_medium medium);
 
 /* Lets time pass, until the first failure. */
 void vm_sim_run(struct vm_sim *sim, uint64_t duration_us);
