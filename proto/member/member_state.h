@@ -195,8 +195,10 @@ unsigned roll_before(const struct member *m);
  * UINT64_MAX: they have not. */
 uint64_t roll_lost_us(const struct member *m);
 /* This host comes into office: the silence of that host began when the roll call did, if it has not
- * answered, otherwise now. */
-void roll_apply(struct member *m, struct row *row, uint64_t now_us);
+ * answered, otherwise now. Whether it has not. */
+bool roll_apply(struct member *m, struct row *row, uint64_t now_us);
+/* The one that fell silent in office is not the only one: they are gone together. */
+void roll_join(const struct member *m, struct row *row);
 
 /* election.c: what if the voters cannot. */
 /* Since when there is no coordinator, as far as this host knows: the last sign of life. */

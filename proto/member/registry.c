@@ -482,6 +482,8 @@ void registry_on_change(struct member *m, const uint8_t *payload, size_t size, b
     if (took_office) {
         /* All but the one that fell silent in office, and those that did not answer to their names,
          * are measured from now on. */
+        bool others = false;
+
         member_log(m, "host %u coordinates from epoch %llu on", m->self,
                    (unsigned long long)m->table.epoch);
         open_batch(m);
@@ -490,10 +492,12 @@ void registry_on_change(struct member *m, const uint8_t *payload, size_t size, b
             struct row *row = table_at(&m->table, i);
 
             if (row->host.index != m->last)
-                roll_apply(m, row, now_us);
+                others |= roll_apply(m, row, now_us);
             row->synced = is_reader(m, row); /* else it says so */
             row->acked = row->whole = 0;
         }
+        if (others && m->last != 0)
+            roll_join(m, table_row(&m->table, m->last));
         m->last = 0;
         roll_end(m);
         detector_start(m, now_us);

@@ -182,10 +182,22 @@ uint64_t roll_lost_us(const struct member *m)
     return 2 * silent >= voters ? m->roll.since_us + tenths_us(m, LOST_TENTHS) : UINT64_MAX;
 }
 
-void roll_apply(struct member *m, struct row *row, uint64_t now_us)
+bool roll_apply(struct member *m, struct row *row, uint64_t now_us)
 {
     const struct roll *r = &m->roll;
-    bool silent = r->since_us != 0 && row->heard_us < r->since_us && election_has_say(row);
+    bool silent = r->since_us != 0 && row->heard_us < r->since_us && election_has_say(row) &&
+                  row->host.index != m->self;
 
     row->heard_us = row->direct_us = silent ? r->since_us : now_us;
+    return silent;
+}
+
+void roll_join(const struct member *m, struct row *row)
+{
+    uint64_t since_us = m->roll.since_us;
+
+    if (row == NULL)
+        return;
+    row->heard_us = row->heard_us > since_us ? row->heard_us : since_us;
+    row->direct_us = row->direct_us > since_us ? row->direct_us : since_us;
 }
