@@ -39,6 +39,7 @@ struct office {
     bool publish;           /* some row is dirty */
     bool waiting;           /* some row wants to join */
     uint64_t joins_us;      /* the next batch of joins may be opened then */
+    bool crowded;           /* the last one had no room for all that waited */
     bool batch;             /* hosts that join or are condemned wait for acknowledgements */
     uint64_t batch_version; /* of this version; 0: not all of the batch is in the table yet */
     size_t lacking;         /* so many must acknowledge that at least; 0: not counted */

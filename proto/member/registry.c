@@ -24,6 +24,10 @@
 #define JOINS_EACH_US 100
 #define JOINS_FREE 16
 
+/* A batch may add so much to what waits to be sent, in rows of about so many bytes. */
+#define JOINS_BYTES (32u << 20)
+#define JOINS_ROW_BYTES 64
+
 /* ---- wishes ---- */
 
 static bool is_expected(const struct row *row)
@@ -197,20 +201,42 @@ void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, 
     detector_start(m, now_us);
 }
 
-/* All hosts that wait are proposed together. A batch costs a frame or two to every host: the more
- * they are, the less often there is one. */
+/* So many may join at once. Each of them is sent all rows, and all others its row: thousands that
+ * come together would make a queue of a gigabyte. */
+static size_t joins_room(const struct member *m)
+{
+    size_t queued = m->owner.queued(m->owner.context, 0);
+
+    return queued >= JOINS_BYTES ? 0
+                                 : (JOINS_BYTES - queued) / (2 * JOINS_ROW_BYTES * m->table.count);
+}
+
+/* All hosts that wait are proposed together, or as many as there is room for. A batch costs a frame
+ * or two to every host: the more they are, the less often there is one. Only those that found no
+ * room need not wait, unless there is none yet: then a few come all the same, at their time. */
 static void open_joins(struct member *m, uint64_t now_us)
 {
-    if (m->office.batch || !m->office.waiting || now_us < m->office.joins_us)
+    struct office *o = &m->office;
+
+    if (o->batch || !o->waiting || (now_us < o->joins_us && !o->crowded))
         return;
-    m->office.waiting = false;
+    size_t room = joins_room(m);
+
+    if (now_us < o->joins_us && room < JOINS_FREE)
+        return;
+    room = room > JOINS_FREE ? room : JOINS_FREE;
+    o->waiting = o->crowded = false;
     if (m->table.count > JOINS_FREE)
-        m->office.joins_us = now_us + (m->table.count - JOINS_FREE) * JOINS_EACH_US;
+        o->joins_us = now_us + (m->table.count - JOINS_FREE) * JOINS_EACH_US;
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
         if (!row->wants || !row_is_living(row))
             continue;
+        if (room-- == 0) {
+            o->waiting = o->crowded = true;
+            break;
+        }
         row->wants = false;
         row->fresh = true;
         begin_wish(m, row);
