@@ -37,6 +37,8 @@ struct office {
     uint64_t since_us;      /* it leads since then */
     bool proposed;          /* a change is in the log and not agreed yet */
     bool publish;           /* some row is dirty */
+    bool urgent;            /* and not only by a suspicion that begins or ends */
+    uint64_t suspects_us;   /* else it is proposed then */
     bool waiting;           /* some row wants to join */
     uint64_t joins_us;      /* the next batch of joins may be opened then */
     bool crowded;           /* the last one had no room for all that waited */

@@ -19,6 +19,7 @@
 
 #include "proto/member/member_state.h"
 #include "proto/wire/control.h"
+#include "proto/wire/deadline.h"
 
 /* From one batch of joins to the next so much for each host, but for the first few. */
 #define JOINS_EACH_US 100
@@ -28,6 +29,9 @@
 #define JOINS_BYTES (32u << 20)
 #define JOINS_ROW_BYTES 64
 
+/* From one change that nobody waits for to the next, as between joins. */
+#define SUSPECTS_EACH_US 100
+
 /* ---- wishes ---- */
 
 static bool is_expected(const struct row *row)
@@ -35,10 +39,11 @@ static bool is_expected(const struct row *row)
     return row->invited || row->wants;
 }
 
-static void begin_wish(struct member *m, struct row *row)
+static void begin_wish(struct member *m, struct row *row, bool urgent)
 {
     row->dirty = true;
     m->office.publish = true;
+    m->office.urgent |= urgent;
 }
 
 void registry_want(struct member *m, struct row *row, uint8_t state, const char *cause,
@@ -48,7 +53,8 @@ void registry_want(struct member *m, struct row *row, uint8_t state, const char 
         member_set_state(m, row, state, cause, now_us);
         return;
     }
-    begin_wish(m, row);
+    /* who is suspected, or not any more, stays in the VM */
+    begin_wish(m, row, !row_is_up(row) || (state != HOST_UP && state != HOST_SUSPECT));
     row->wanted = state;
     row->wanted_flags |= row->flags & ROW_LEFT;
     row->cause = cause;
@@ -68,7 +74,7 @@ void registry_condemn(struct member *m, struct row *row)
     if (row->wanted_flags & ROW_CONDEMNED)
         return;
     row->wanted_flags |= ROW_CONDEMNED;
-    begin_wish(m, row);
+    begin_wish(m, row, true);
     open_batch(m);
 }
 
@@ -84,7 +90,7 @@ void member_set_voters(struct member *m, const uint32_t *hosts, size_t count)
         if (!row_is_agreed(row) || !row_is_living(row) || flags == row->wanted_flags)
             continue;
         row->wanted_flags = flags;
-        begin_wish(m, row);
+        begin_wish(m, row, true);
     }
 }
 
@@ -133,7 +139,7 @@ static void registry_forget(struct member *m, struct row *row)
     }
     row->wanted = HOST_DOWN;
     row->wanted_flags |= ROW_FORGOTTEN;
-    begin_wish(m, row);
+    begin_wish(m, row, true);
 }
 
 int member_remove(struct member *m, uint32_t index, uint64_t now_us)
@@ -239,7 +245,7 @@ static void open_joins(struct member *m, uint64_t now_us)
         }
         row->wants = false;
         row->fresh = true;
-        begin_wish(m, row);
+        begin_wish(m, row, true);
         open_batch(m);
     }
 }
@@ -357,7 +363,7 @@ static void publish(struct member *m, const uint8_t *change, size_t size, uint64
 /* What a row is to be is what it is, until something else is wanted. */
 static void forget_wishes(struct member *m)
 {
-    m->office.publish = m->office.batch = m->office.proposed = false;
+    m->office.publish = m->office.urgent = m->office.batch = m->office.proposed = false;
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
@@ -374,15 +380,17 @@ static bool registry_propose(struct member *m, uint64_t now_us)
 
     size = table_encode_change(&m->table, m->office.epoch, m->self, &at, change, sizeof change);
     m->office.proposed = true;
-    /* The first `count` rows are in the log. */
-    m->office.publish = at < m->table.count;
+    /* The first `at` rows are in the log. */
+    m->office.publish = m->office.urgent = at < m->table.count;
+    m->office.suspects_us =
+        now_us + (m->table.count > JOINS_FREE ? m->table.count - JOINS_FREE : 0) * SUSPECTS_EACH_US;
     for (size_t i = 0; i < at; i++)
         table_at(&m->table, i)->dirty = false;
     if (m->owner.propose(m->owner.context, change, size, now_us) >= 0)
         return true;
     /* It is not in the log: all of it again. */
     m->office.proposed = false;
-    m->office.publish = true;
+    m->office.publish = m->office.urgent = true;
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
@@ -482,7 +490,7 @@ static void pardon_self(struct member *m)
     struct row *self = table_row(&m->table, m->self);
 
     self->wanted_flags &= (uint8_t)~ROW_CONDEMNED;
-    begin_wish(m, self);
+    begin_wish(m, self, true);
 }
 
 /* Who leads the log coordinates as soon as at least half of the hosts are heard. */
@@ -528,17 +536,29 @@ void registry_on_change(struct member *m, const uint8_t *payload, size_t size, b
         roll_end(m);
         detector_start(m, now_us);
     }
-    if (m->office.batch && !m->office.publish && m->office.batch_version == 0)
+    if (m->office.batch && !m->office.urgent && m->office.batch_version == 0)
         m->office.batch_version = m->table.version;
     publish(m, payload, size, now_us);
     table_tidy(&m->table);
 }
 
+/* What a row is to be is proposed at once, but for hosts that fall silent or are heard of again:
+ * when a third of thousands is cut off for a moment each of them would be a change of its own,
+ * which goes to all. */
+static bool publishes_now(const struct member *m, uint64_t now_us)
+{
+    return m->office.publish && (m->office.urgent || now_us >= m->office.suspects_us);
+}
+
 uint64_t registry_deadline(const struct member *m, uint64_t now_us)
 {
-    bool waits = is_coordinator(m) && m->office.waiting && m->office.joins_us > now_us;
+    const struct office *o = &m->office;
+    bool suspects = o->publish && !o->proposed && o->suspects_us > now_us;
 
-    return waits ? m->office.joins_us : UINT64_MAX;
+    if (!is_coordinator(m))
+        return UINT64_MAX;
+    return earlier(o->waiting && o->joins_us > now_us ? o->joins_us : UINT64_MAX,
+                   suspects ? o->suspects_us : UINT64_MAX);
 }
 
 /* Proposes until nothing is left that can go on without an answer. */
@@ -550,9 +570,11 @@ void registry_step(struct member *m, uint64_t now_us)
         take_office(m, now_us);
     while (is_coordinator(m) && m->office.epoch == m->table.epoch && !m->office.proposed) {
         open_joins(m, now_us);
-        if (!m->office.publish && !batch_is_agreed(m))
+        bool agreed = !publishes_now(m, now_us) && batch_is_agreed(m);
+
+        if (!publishes_now(m, now_us) && !agreed)
             return;
-        if (!m->office.publish) {
+        if (agreed) {
             m->office.batch = false;
             for (size_t i = 0; i < m->table.count; i++) {
                 struct row *row = table_at(&m->table, i);
