@@ -289,8 +289,10 @@ static void on_host(void *context, const struct host *host, int event)
     struct life *life = context;
     char line[128];
 
-    snprintf(line, sizeof line, "event %s host %u", NAMES[event], host->index);
-    trace(life, line);
+    if (life->sim->config.trace) {
+        snprintf(line, sizeof line, "event %s host %u", NAMES[event], host->index);
+        trace(life, line);
+    }
     if (!life->joined)
         vm_sim_fail(life->sim, "host %u hears of host %u before it joined", life->index,
                     host->index);
