@@ -316,6 +316,7 @@ static void whatever_the_size(void)
         if (vm_sim_failure(s.sim))
             printf("%s (SEED=%llu HOSTS=%u)\n", vm_sim_failure(s.sim), (unsigned long long)seed,
                    hosts);
+        fflush(stdout); /* what comes after it may take hours */
         CU_ASSERT_PTR_NULL(vm_sim_failure(s.sim));
         vm_sim_destroy(s.sim);
     }
