@@ -262,10 +262,9 @@ static bool third_is_lost(struct story *s, struct record *r)
     begin(s);
     forget_gone(s);
     cut_off(s, hosts, count / 3, count);
-    vm_sim_run(s->sim,
-               FAIL_TIMEOUT * 14 / 10 + random_below(vm_sim_random(s->sim), FAIL_TIMEOUT * 6 / 10));
+    vm_sim_run(s->sim, 2 * FAIL_TIMEOUT + random_below(vm_sim_random(s->sim), FAIL_TIMEOUT));
     vm_sim_heal(s->sim);
-    bool quiet = await_quiet(s, "a third cut off", 4 * FAIL_TIMEOUT);
+    bool quiet = await_quiet(s, "a third cut off", 6 * FAIL_TIMEOUT);
 
     left = (uint32_t)vm_sim_running(s->sim);
     for (uint32_t i = count / 3; i < count && quiet; i++)
