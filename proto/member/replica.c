@@ -183,9 +183,11 @@ static void complete(struct member *m, const struct table_head *head, uint64_t n
         election_orphan(m, now_us);
     if (row != NULL && m->watched != row->host.index && m->phase == MEMBER_GOODBYE)
         member_say_goodbye(m, now_us);
-    m->watched = m->last = m->table.coordinator;
-    if (m->table.coordinator != 0)
+    /* A change of the one that fell silent may come after that, from who leads the log next: the
+     * roll call goes on. */
+    if (row != NULL && m->watched != row->host.index)
         roll_end(m);
+    m->watched = m->last = m->table.coordinator;
     detector_start(m, now_us);
     if (m->table.coordinator != 0) /* who may not be the one that sent this */
         acknowledge(m, m->table.coordinator, head, false, now_us);
