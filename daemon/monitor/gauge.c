@@ -1,7 +1,9 @@
 /*
  * The gauge: how fast a core of this host is. covey-measure finds out, a program of its own,
  * because it takes some 30 ms of a core, for which the daemon cannot wait; all who ask meanwhile
- * get what it prints. The figures are kept until somebody asks again.
+ * get what it prints. The figures are kept until somebody asks again. When the daemon has just
+ * joined nobody has asked, and what else runs goes first: hosts of one machine that start together
+ * would take a second of it from those that have not joined yet.
  */
 #include "daemon/monitor/gauge.h"
 
@@ -121,11 +123,11 @@ static void on_measured(void *context, int status)
     loop_wake(g->daemon->loop);
 }
 
-static pid_t start_measuring(struct gauge *g, int out)
+static pid_t start_measuring(struct gauge *g, bool yields, int out)
 {
     struct failure why;
     char path[HELPER_PATH_BYTES];
-    char *argv[] = {path, NULL};
+    char *argv[] = {path, yields ? "--yield" : NULL, NULL};
     struct process process = {.program = path,
                               .argv = argv,
                               .env = environ,
@@ -141,7 +143,7 @@ static pid_t start_measuring(struct gauge *g, int out)
 }
 
 /* Measures, unless it is being done. */
-static void gauge_start(struct daemon *d)
+static void gauge_start(struct daemon *d, bool yields)
 {
     struct gauge *g = d->own.gauge;
     int ends[2];
@@ -151,7 +153,7 @@ static void gauge_start(struct daemon *d)
         answer_all(g, false);
         return;
     }
-    pid_t pid = start_measuring(g, ends[1]);
+    pid_t pid = start_measuring(g, yields, ends[1]);
     close(ends[1]);
     g->child = pid > 0 ? loop_child_add(d->loop, pid, on_measured, g) : NULL;
     if (g->child != NULL) {
@@ -176,14 +178,14 @@ static const char *gauge_on_measure(struct daemon *d, uint32_t source, struct cu
         return NULL;
     }
     g->waiting[g->waiting_count++] = (struct waiting){.to = source, .request = request};
-    gauge_start(d);
+    gauge_start(d, false);
     return NULL;
 }
 
 static void gauge_joined(struct daemon *d)
 {
     if (!d->options->local)
-        gauge_start(d);
+        gauge_start(d, true);
 }
 
 const struct part gauge_part = {

@@ -9,7 +9,8 @@ figures() { # host, file: its three figures, each of a likely size
         /per_s/ { gsub(/[ ",]/, "", $1); value[$1] = $2 + 0 }
         END { exit !(value["integer_per_s"] > 1e6 && value["float_per_s"] > 1e6 && value["pack_bytes_per_s"] > 1e7) }'
 }
-alone() { covey-measure | grep -qE '^integer [0-9.e+]+ float [0-9.e+]+ pack [0-9.e+]+$'; }
+alone() { covey-measure "$@" | grep -qE '^integer [0-9.e+]+ float [0-9.e+]+ pack [0-9.e+]+$'; }
+misused() { covey-measure --yield twice 2>"$dir/err" && return 1; grep -q "unexpected argument 'twice'" "$dir/err"; }
 not_yet() { [ "$(covey top --json | grep -c '"integer_per_s": null')" = 3 ]; }
 one() {
     covey measure --json h1 >"$dir/out" && [ "$(grep -c '"name"' "$dir/out")" = 1 ] && figures h1 "$dir/out" &&
@@ -33,6 +34,8 @@ by_itself() { # a daemon that is not one of virtual hosts
 }
 
 expect "covey-measure prints a line" alone
+expect "it prints it where others go first" alone --yield
+expect "it takes nothing else" misused
 covey start --local 3 >/dev/null || bad "three virtual hosts start"
 expect "virtual hosts do not measure by themselves" not_yet
 expect "one host measures" one

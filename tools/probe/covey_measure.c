@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "daemon/process/helper.h"
 
@@ -22,6 +24,7 @@
 #define INTEGER_OPERATIONS 4 /* of one turn of the loop */
 #define FLOAT_OPERATIONS 8
 #define STEPS 20000
+#define NICENESS 19
 #define PACK_DOUBLES ((size_t)512 * 1024) /* 4 MiB, a large message */
 
 static double used_s(void)
@@ -97,17 +100,34 @@ static double pack_rate(void)
     return rate;
 }
 
-static const char usage[] = "usage: covey-measure\n"
+/* What else runs goes first. Where the kernel shares processors out between sessions, the niceness
+ * of the session is what counts (autogroups, sched(7)); coveyd gives this program one of its own.
+ */
+static void yield_to_others(void)
+{
+    FILE *session = getsid(0) == getpid() ? fopen("/proc/self/autogroup", "we") : NULL;
+    if (session != NULL) {
+        fprintf(session, "%d", NICENESS);
+        fclose(session); /* a kernel without autogroups goes by the process */
+    }
+    setpriority(PRIO_PROCESS, 0, NICENESS);
+}
+
+static const char usage[] = "usage: covey-measure [--yield]\n"
                             "\n"
                             "Prints how many integer and floating point operations a second a core "
-                            "does, and how\nmany bytes it packs; coveyd calls it.\n";
+                            "does, and how\nmany bytes it packs; coveyd calls it. --yield: what "
+                            "else runs goes first.\n";
 
 int main(int argc, char **argv)
 {
     if (helper_answer(argc, argv, usage))
         return fflush(stdout) != 0;
-    if (argc > 1)
-        return fprintf(stderr, "covey-measure: unexpected argument '%s'\n", argv[1]), 2;
+    bool yields = argc > 1 && strcmp(argv[1], "--yield") == 0;
+    if (argc > 1 + yields)
+        return fprintf(stderr, "covey-measure: unexpected argument '%s'\n", argv[1 + yields]), 2;
+    if (yields)
+        yield_to_others();
     double integer = rate_of(work_integer, NULL), floating = rate_of(work_float, NULL);
     printf("integer %.6g float %.6g pack %.6g\n", integer, floating, pack_rate());
     return fflush(stdout) != 0;
