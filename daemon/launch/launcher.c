@@ -44,7 +44,7 @@
 /* systemd with KillUserProcesses=yes ends what a session started with the session, unless it is in
  * the care of the user's own manager, which stays only for users who linger. */
 #define SCRIPT_SESSION                                                                             \
-    "if [ \"$(id -u)\" != 0 ] && [ -n \"$XDG_SESSION_ID\" ] && [ \"$(busctl --timeout=3"           \
+    "if [ -n \"$XDG_SESSION_ID\" ] && [ \"$(id -u)\" != 0 ] && [ \"$(busctl --timeout=3"           \
     " get-property org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager"  \
     " KillUserProcesses 2>/dev/null)\" = \"b true\" ]; then"                                       \
     " if [ \"$(loginctl show-user \"$(id -un)\" -p Linger 2>/dev/null)\" = Linger=yes ];"          \
