@@ -31,16 +31,22 @@
 #define LOOK_EACH_US 1000 /* at the coordinator, of all hosts together */
 #define CALLED_TENTHS 16  /* of a fail timeout, before who was called asks others */
 #define ROUND_EACH_US 25  /* for each host, from one round of the coordinator to the next */
+#define STAR_HOSTS 512    /* so many hear from the coordinator at the full rate */
 
 static uint64_t at_most(uint64_t time_us, uint64_t most_us)
 {
     return time_us < most_us ? time_us : most_us;
 }
 
-/* Every host hears from the coordinator so often. */
-static uint64_t detector_beat_us(const struct member *m)
+/* Every host hears from the coordinator so often: of thousands each half as often as of hundreds,
+ * for a coordinator has one processor, and virtual hosts share one. */
+uint64_t detector_beat_us(const struct member *m)
 {
-    return at_most(m->config.fail_timeout_us / 10, BEAT_US_MAX);
+    uint64_t beat_us = at_most(m->config.fail_timeout_us / 10, BEAT_US_MAX);
+
+    return m->table.count <= STAR_HOSTS
+               ? beat_us
+               : at_most(beat_us * m->table.count / STAR_HOSTS, 2 * beat_us);
 }
 
 uint64_t detector_look_us(const struct member *m)
@@ -133,33 +139,41 @@ static bool is_overdue(const struct member *m, const struct row *row, uint64_t n
     return detector_direct_silence_us(row, now_us) > detector_beat_us(m) + detector_look_us(m);
 }
 
+/* An overdue host is asked again so soon: one of many, for whatever made so many late is slow
+ * already, less often. */
+static uint64_t ask_again_us(const struct member *m)
+{
+    bool many = m->table.count > STAR_HOSTS && member_is_strained(m);
+
+    return many ? detector_beat_us(m) / 2 : detector_look_us(m);
+}
+
 /* One look at one host; returns when the next is due. */
 static uint64_t watch_host(struct member *m, struct row *row, uint64_t now_us)
 {
-    bool overdue = is_overdue(m, row, now_us);
-    uint64_t next_us = row->pinged_us + detector_beat_us(m);
+    uint64_t pause_us = is_overdue(m, row, now_us) ? ask_again_us(m) : detector_beat_us(m);
+    bool asks = now_us >= row->pinged_us + pause_us || row->pinged_us < m->departure.round_us;
 
-    if (overdue || now_us >= next_us || row->pinged_us < m->departure.round_us) {
+    if (asks)
         ping(m, row, now_us);
-        next_us = now_us + detector_beat_us(m);
-    }
     uint64_t limit = m->config.fail_timeout_us;
     uint64_t direct = detector_direct_silence_us(row, now_us);
 
     if (direct > limit / 2) {
-        uint64_t gone_us = limit + detector_beat_us(m) + detector_look_us(m);
-        if (detector_silence_us(row, now_us) >= gone_us || direct >= 3 * limit)
+        uint64_t gone_us = limit + detector_beat_us(m) + ask_again_us(m);
+        if (detector_silence_us(row, now_us) >= gone_us || direct >= 3 * limit) {
             declare_gone(m, row, now_us);
-        else {
+        } else {
             if (row->wanted == HOST_UP) {
                 m->config.counters->suspicions++;
                 registry_want(m, row, HOST_SUSPECT, "not heard of for half the fail timeout",
                               now_us);
             }
-            investigate(m, row, now_us);
+            if (asks)
+                investigate(m, row, now_us);
         }
     }
-    return overdue ? now_us + detector_look_us(m) : next_us;
+    return row->pinged_us + pause_us;
 }
 
 /* The coordinator looks at all hosts in a round. Hosts whose heartbeats are due within a moment
@@ -173,10 +187,15 @@ static void watch_all(struct member *m, uint64_t now_us)
 {
     uint64_t next_us = UINT64_MAX;
 
-    m->config.counters->watch_rounds++;
+    uint64_t late_us = now_us > m->tick_us ? now_us - m->tick_us : 0;
+    uint64_t lately_us = m->office.late_us - m->office.late_us / 8;
 
+    m->office.late_us = late_us > lately_us ? late_us : lately_us;
+    m->office.overdue = 0;
+    m->config.counters->watch_rounds++;
     for (size_t i = 0; i < m->table.count && m->phase != MEMBER_ENDED; i++) {
         struct row *row = table_at(&m->table, i);
+        m->office.overdue += is_watched(m, row) && is_overdue(m, row, now_us);
         uint64_t due_us = is_watched(m, row) ? watch_host(m, row, now_us) : UINT64_MAX;
 
         next_us = due_us < next_us ? due_us : next_us;
@@ -202,6 +221,12 @@ static void look_for_hosts(struct member *m, uint64_t now_us)
 
 /* ---- everyone else ---- */
 
+/* A heartbeat is missed then that was due after one of this time. */
+static uint64_t missed_us(const struct member *m, uint64_t heard_us)
+{
+    return heard_us + detector_beat_us(m) + detector_look_us(m) + 1;
+}
+
 /* When the coordinator is silent all hosts look for it: the more they are, the less often each. */
 static uint64_t look_again_us(const struct member *m)
 {
@@ -216,7 +241,7 @@ static void watch_coordinator(struct member *m, struct row *row, uint64_t now_us
     uint64_t direct = detector_direct_silence_us(row, now_us);
 
     if (!is_overdue(m, row, now_us)) {
-        m->tick_us = row->direct_us + detector_beat_us(m) + detector_look_us(m) + 1;
+        m->tick_us = missed_us(m, row->direct_us);
         return;
     }
     m->tick_us = now_us + look_again_us(m);
@@ -266,6 +291,8 @@ void member_on_heard(struct member *m, uint32_t host, uint64_t now_us)
     if (row == NULL)
         return;
     row->heard_us = row->direct_us = now_us;
+    if (host == m->table.coordinator && !is_candidate(m))
+        m->tick_us = missed_us(m, now_us);
     if (row->asker != 0) {
         if (now_us <= row->asker_until_us)
             m->owner.ping(m->owner.context, row->asker, DATAGRAM_PROBED, row->host.index, now_us);

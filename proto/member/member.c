@@ -54,8 +54,8 @@
  *
  * Time, in fail timeouts. A host is suspect after a half without a datagram of its own; condemned
  * when it gave no sign of life, also through others, for one and what detector.c adds, or after 3
- * without a datagram of its own. Without a coordinator for 0.2 its likely successors call the roll
- * of all hosts. The voters elect after 0.5 to 0.75 of silence. Who leads and hears no majority of
+ * without a datagram of its own. Without a coordinator for 0.2, or 0.35 where
+ * hosts are thousands, its likely successors call the roll of all. The voters elect after 0.5 to 0.75 of silence. Who leads and hears no majority of
  * them resigns after 1.25. Without a coordinator for 1.2 hosts ask who would help them found the
  * next generation, or 0.25 after a resignation; who called the roll, and heard too few voters for
  * 0.5, asks then, and founds after 1.2. If most of the voters are among those that would help, they
@@ -130,6 +130,17 @@ bool member_in_office(const struct member *m)
 bool member_holds_office(const struct member *m)
 {
     return member_in_office(m) && m->office.holds;
+}
+
+bool member_is_strained(const struct member *m)
+{
+    return member_in_office(m) && (8 * m->office.overdue > m->table.count ||
+                                   m->office.late_us > m->config.fail_timeout_us / 20);
+}
+
+uint64_t member_beat_us(const struct member *m)
+{
+    return detector_beat_us(m);
 }
 
 bool member_has_ended(const struct member *m)

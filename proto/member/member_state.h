@@ -40,12 +40,16 @@ struct office {
     bool urgent;            /* and not only by a suspicion that begins or ends */
     uint64_t suspects_us;   /* else it is proposed then */
     bool waiting;           /* some row wants to join */
+    uint64_t opened_us;     /* the last batch of joins was opened then */
     uint64_t joins_us;      /* the next batch of joins may be opened then */
     bool crowded;           /* the last one had no room for all that waited */
     bool batch;             /* hosts that join or are condemned wait for acknowledgements */
+    bool condemns;          /* some of them are condemned */
     uint64_t batch_version; /* of this version; 0: not all of the batch is in the table yet */
     size_t lacking;         /* so many must acknowledge that at least; 0: not counted */
     bool holds;             /* at least half of the hosts were heard of lately */
+    size_t overdue;         /* so many had not answered in time at the last look */
+    uint64_t late_us;       /* the looks were late by that much, lately */
 };
 
 /* Hosts that want to leave. */
@@ -180,6 +184,8 @@ void replica_drop_reading(struct member *m);
 void detector_start(struct member *m, uint64_t now_us);
 void detector_step(struct member *m, uint64_t now_us);
 uint64_t detector_deadline(const struct member *m);
+/* Every host hears from the coordinator so often while nothing is lost. */
+uint64_t detector_beat_us(const struct member *m);
 /* A suspect is asked so often. */
 uint64_t detector_look_us(const struct member *m);
 /* How long a host has been without any sign of life. */

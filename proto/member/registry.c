@@ -21,13 +21,16 @@
 #include "proto/wire/control.h"
 #include "proto/wire/deadline.h"
 
-/* From one batch of joins to the next so much for each host, but for the first few. */
-#define JOINS_EACH_US 100
-#define JOINS_FREE 16
+/* From one batch of joins to the next so much for each host, but for the first few: where others
+ * are expected, and where nobody is. */
+#define JOINS_EACH_US 1000
+#define JOINS_LAST_US 100
+#define JOINS_FREE 64
 
 /* A batch may add so much to what waits to be sent, in rows of about so many bytes. */
-#define JOINS_BYTES (32u << 20)
+#define JOINS_BYTES (16u << 20)
 #define JOINS_ROW_BYTES 64
+#define JOINS_LEAST 128 /* come all the same */
 
 /* From one change that nobody waits for to the next, as between joins. */
 #define SUSPECTS_EACH_US 100
@@ -76,6 +79,7 @@ void registry_condemn(struct member *m, struct row *row)
     row->wanted_flags |= ROW_CONDEMNED;
     begin_wish(m, row, true);
     open_batch(m);
+    m->office.condemns = true;
 }
 
 void member_set_voters(struct member *m, const uint32_t *hosts, size_t count)
@@ -179,6 +183,19 @@ static const char *join_refusal(const struct member *m, const struct row *row,
     return NULL;
 }
 
+static uint64_t joins_pause_us(const struct member *m, uint64_t each_us)
+{
+    return m->table.count <= JOINS_FREE ? 0 : (m->table.count - JOINS_FREE) * each_us;
+}
+
+static bool any_invited(const struct member *m)
+{
+    for (size_t i = 0; i < m->table.count; i++)
+        if (table_at(&m->table, i)->invited && row_is_living(table_at(&m->table, i)))
+            return true;
+    return false;
+}
+
 void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, size_t size,
                       uint64_t now_us)
 {
@@ -204,6 +221,9 @@ void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, 
     row->wanted = HOST_JOINING;
     row->wanted_flags = 0;
     m->office.waiting = true;
+    if (!any_invited(m))
+        m->office.joins_us =
+            earlier(m->office.joins_us, m->office.opened_us + joins_pause_us(m, JOINS_LAST_US));
     detector_start(m, now_us);
 }
 
@@ -228,12 +248,12 @@ static void open_joins(struct member *m, uint64_t now_us)
         return;
     size_t room = joins_room(m);
 
-    if (now_us < o->joins_us && room < JOINS_FREE)
+    if (now_us < o->joins_us && room < JOINS_LEAST)
         return;
-    room = room > JOINS_FREE ? room : JOINS_FREE;
+    room = room > JOINS_LEAST ? room : JOINS_LEAST;
     o->waiting = o->crowded = false;
-    if (m->table.count > JOINS_FREE)
-        o->joins_us = now_us + (m->table.count - JOINS_FREE) * JOINS_EACH_US;
+    o->opened_us = now_us;
+    o->joins_us = now_us + joins_pause_us(m, JOINS_EACH_US);
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
@@ -561,7 +581,32 @@ uint64_t registry_deadline(const struct member *m, uint64_t now_us)
                    suspects ? o->suspects_us : UINT64_MAX);
 }
 
-/* Proposes until nothing is left that can go on without an answer. */
+/* The open batch is agreed: its hosts are to be up, or down. */
+static void close_batch(struct member *m, uint64_t now_us)
+{
+    m->office.batch = m->office.condemns = false;
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (!row_is_living(row) || !row_is_agreed(row) || row->wanted == HOST_DOWN)
+            continue;
+        if (row_is_condemned(row))
+            registry_want(m, row, HOST_DOWN, "not heard of for too long", now_us);
+        else if (row->host.state == HOST_JOINING)
+            registry_want(m, row, HOST_UP, "joined", now_us);
+    }
+}
+
+/* Where others wait to join, those of this batch come up when theirs opens. */
+static bool waits_for_next(const struct member *m, uint64_t now_us)
+{
+    const struct office *o = &m->office;
+
+    return o->waiting && !o->crowded && !o->condemns && now_us < o->joins_us;
+}
+
+/* Proposes until nothing is left that can go on without an answer. What ends one batch and what
+ * opens the next are one change: each change costs every host a frame and an answer. */
 void registry_step(struct member *m, uint64_t now_us)
 {
     if (m->office.epoch == 0 || m->phase < MEMBER_UP || m->phase >= MEMBER_GOODBYE)
@@ -570,22 +615,13 @@ void registry_step(struct member *m, uint64_t now_us)
         take_office(m, now_us);
     while (is_coordinator(m) && m->office.epoch == m->table.epoch && !m->office.proposed) {
         open_joins(m, now_us);
-        bool agreed = !publishes_now(m, now_us) && batch_is_agreed(m);
+        bool at_once = publishes_now(m, now_us);
 
-        if (!publishes_now(m, now_us) && !agreed)
+        if (!at_once && (waits_for_next(m, now_us) || !batch_is_agreed(m)))
             return;
-        if (agreed) {
-            m->office.batch = false;
-            for (size_t i = 0; i < m->table.count; i++) {
-                struct row *row = table_at(&m->table, i);
-
-                if (!row_is_living(row) || !row_is_agreed(row) || row->wanted == HOST_DOWN)
-                    continue;
-                if (row_is_condemned(row))
-                    registry_want(m, row, HOST_DOWN, "not heard of for too long", now_us);
-                else if (row->host.state == HOST_JOINING)
-                    registry_want(m, row, HOST_UP, "joined", now_us);
-            }
+        if (!at_once) {
+            close_batch(m, now_us);
+            open_joins(m, now_us);
         }
         if (m->office.publish && !registry_propose(m, now_us))
             return;

@@ -7,11 +7,11 @@
  * before they may (ROLL and HERE of datagram.h: an answer costs no session). Who is silent from
  * then on is measured from then on (registry.c), and all that died at once are found out at once.
  *
- * Who calls, after a fifth of a fail timeout without the coordinator: the voters. Then, one after
- * the other, the first hosts by their indices; then all others in turns, few of them at first. But
- * who was called by another leaves it to that one, unless it votes: any of the voters may be
- * elected. So where thousands live a few of them call, whoever died. Each asks a part of the table
- * at a time, and those that have not answered again and again.
+ * Who calls, after a fifth of a fail timeout without the coordinator, a third where hosts are
+ * thousands: the voters. Then, one after the other, the first hosts by their indices; then all others in
+ * turns, few of them at first. But who was called by another leaves it to that one, unless it
+ * votes: any of the voters may be elected. So where thousands live a few of them call, whoever
+ * died. Each asks a part of the table at a time, and those that have not answered again and again.
  *
  * What is learnt serves those that have to found a generation without the voters, too: who calls
  * claims first, and need not wait for the voters when most of them are silent (election.c). And who
@@ -44,6 +44,15 @@ static bool may_call(const struct member *m)
     return m->phase == MEMBER_UP && !is_coordinator(m) && self != NULL && row_is_up(self);
 }
 
+/* So long without the coordinator somebody calls: what is missed by then is no lost heartbeat. */
+static uint64_t patience_us(const struct member *m)
+{
+    uint64_t part_us = tenths_us(m, BEGIN_TENTHS);
+    uint64_t beats_us = detector_beat_us(m) * 3 / 2 + 2 * detector_look_us(m);
+
+    return part_us > beats_us ? part_us : beats_us;
+}
+
 /* One after the other, or in turns: each as long as it takes to reach those of the next. */
 static uint64_t turn_us(const struct member *m)
 {
@@ -55,7 +64,7 @@ static uint64_t turn_us(const struct member *m)
 /* When this host calls, if nobody else does before. */
 static uint64_t roll_time(const struct member *m)
 {
-    return election_silent_since(m) + tenths_us(m, BEGIN_TENTHS) +
+    return election_silent_since(m) + patience_us(m) +
            (votes(m) ? 0 : election_order_us(m, m->config.fail_timeout_us / 160, turn_us(m)));
 }
 
@@ -115,7 +124,7 @@ void roll_step(struct member *m, uint64_t now_us)
 
     if (!may_call(m))
         return;
-    bool early = now_us < election_silent_since(m) + tenths_us(m, BEGIN_TENTHS);
+    bool early = now_us < election_silent_since(m) + patience_us(m);
 
     if (early && m->table.coordinator != 0)
         roll_end(m); /* it is heard again */
@@ -127,7 +136,7 @@ void roll_step(struct member *m, uint64_t now_us)
 
 uint64_t roll_deadline(const struct member *m, uint64_t now_us)
 {
-    uint64_t begin_us = election_silent_since(m) + tenths_us(m, BEGIN_TENTHS);
+    uint64_t begin_us = election_silent_since(m) + patience_us(m);
 
     if (!may_call(m))
         return UINT64_MAX;
@@ -145,7 +154,7 @@ void member_on_roll(struct member *m, uint32_t host, uint32_t mark, uint64_t now
     struct row *row = table_row(&m->table, host);
 
     if (row == NULL || !may_call(m) || mark != epoch_mark(m->table.epoch) ||
-        now_us < election_silent_since(m) + tenths_us(m, BEGIN_TENTHS) / 2)
+        now_us < election_silent_since(m) + patience_us(m) / 2)
         return;
     m->roll.called_us = now_us;
     row->calls = true;

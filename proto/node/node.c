@@ -54,7 +54,6 @@ static int init_endpoint(struct node *node, struct medium *medium)
     struct endpoint *e = &medium->endpoint;
 
     e->owner = node_endpoint_owner(medium);
-    e->stall_us = node->config.fail_timeout_us / 4;
     e->detour_us = medium->number == MEDIUM_ETHER ? node->config.fail_timeout_us : 0;
     e->seed = node->config.seed + (uint64_t)medium->number;
     e->random = node->config.random;
@@ -335,6 +334,16 @@ static void step_peers(struct node *node, uint64_t now_us)
     }
 }
 
+/* A host that owes acknowledgements is heard from every beat if all is well. */
+static void set_stall(struct node *node)
+{
+    uint64_t quarter_us = node->config.fail_timeout_us / 4;
+    uint64_t beats_us = 2 * member_beat_us(node->member);
+
+    for (int i = 0; i < MEDIA; i++)
+        node->media[i].endpoint.stall_us = quarter_us > beats_us ? quarter_us : beats_us;
+}
+
 uint64_t node_step(struct node *node, uint64_t now_us)
 {
     uint64_t member_due;
@@ -346,6 +355,7 @@ uint64_t node_step(struct node *node, uint64_t now_us)
         member_due = earlier(member_due, step_council(node, now_us));
     } while (node->changed);
     node_council_tell(node);
+    set_stall(node);
     node_release_behind(node, now_us);
     step_peers(node, now_us);
     node->due_us = earlier(member_due, node->peers_us);

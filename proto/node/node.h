@@ -177,6 +177,8 @@ int64_t node_propose(struct node *node, const uint8_t *bytes, size_t size, uint6
 uint64_t node_read(struct node *node, uint64_t now_us);
 bool node_read_ok(const struct node *node, uint64_t number);
 bool node_leads(const struct node *node);
+/* This host coordinates, and many hosts answer it too late: what can wait should. */
+bool node_is_strained(const struct node *node);
 uint32_t node_leader(const struct node *node); /* 0: none is known now */
 /* The generation of the agreed state: another one has nothing of what was agreed before. */
 uint64_t node_generation(const struct node *node);

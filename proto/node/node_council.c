@@ -196,6 +196,11 @@ bool node_leads(const struct node *node)
     return node->council != NULL && council_leads(node->council) && member_in_office(node->member);
 }
 
+bool node_is_strained(const struct node *node)
+{
+    return member_is_strained(node->member);
+}
+
 uint32_t node_leader(const struct node *node)
 {
     uint32_t coordinator = member_table(node->member)->coordinator;

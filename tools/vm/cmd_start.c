@@ -26,7 +26,7 @@
 #define KEY_FAIL_TIMEOUT 2001
 #define KEY_LOOPBACK 2002
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
-#define PART 500       /* so many hosts are added at once */
+#define PART 2000      /* so many hosts are added at once */
 
 struct start {
     struct tool *tool;
