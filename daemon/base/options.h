@@ -13,6 +13,9 @@ struct options {
     const char *address, *bind, *interface, *port, *speed;
     bool join, local, loopback, foreground, verbose, encrypt;
     const char *guest; /* the ticket by which it joins */
+    /* no options, but what main.c made: */
+    bool born;   /* in the nursery (launch/nursery.h) */
+    int nursery; /* where more are asked for; -1: nowhere */
 };
 
 enum { OPTIONS_GO = 0, OPTIONS_DONE = 1, OPTIONS_BAD = -1 };

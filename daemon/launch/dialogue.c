@@ -18,6 +18,7 @@
 
 struct dialogue {
     dialogue_fn *on_line;
+    loop_fn *on_end; /* or NULL */
     void *context;
     int in, out; /* our ends of the child's input and output; -1: closed */
     struct loop_fd *in_watch, *out_watch;
@@ -147,8 +148,17 @@ static void out_read(struct dialogue *g)
         if (n <= 0)
             break;
     }
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-        out_close(g);
+    if (n != 0 && (n > 0 || errno == EAGAIN || errno == EINTR))
+        return;
+    line_end(g);
+    out_close(g);
+    if (g->on_end != NULL)
+        g->on_end(g->context);
+}
+
+void dialogue_on_end(struct dialogue *g, loop_fn *fn)
+{
+    g->on_end = fn;
 }
 
 static void on_out(void *context, int events)

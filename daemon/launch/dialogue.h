@@ -21,6 +21,10 @@ typedef void dialogue_fn(void *context, const char *line);
  * closes them when the child has started. NULL with errno set on failure. */
 struct dialogue *dialogue_open(struct loop *loop, dialogue_fn *on_line, void *context, int ends[2]);
 
+/* fn is called when nobody can say anything any more, after the last line: for a child that is not
+ * the caller's own, whose end no signal tells. */
+void dialogue_on_end(struct dialogue *dialogue, loop_fn *fn);
+
 /* Says something: it is written as fast as the child reads, and wiped from memory afterwards.
  * False when memory is exhausted. Words to a child that has ended are lost. */
 bool dialogue_say(struct dialogue *dialogue, const char *bytes, size_t size);

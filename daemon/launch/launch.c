@@ -2,13 +2,14 @@
  * Launching. One ADD_HOSTS request is a batch of launches. They begin in their order, and so many
  * run at once: thousands of daemons that start together would take each other's time until none of
  * them joins, and this daemon's own. Those that wait to be let in, many at a time (registry.c), are
- * not among them. Each is a child:
- * /bin/sh with the command line of the launcher (launcher.c), with which we have a dialogue. It
- * gets the bootstrap line (the invitation) and says "ok INDEX" or why not. A launch has succeeded
- * when it said so and the node has the host in its table; it fails when the child ends without, or
- * LAUNCH_US have passed since it began. The result of each is told in the order of the request, as
- * soon as it and all before it are known, which shows the asker that it goes on; the request is
- * answered when every launch has ended; when the asker is gone, what has not ended is given up.
+ * not among them. While many hosts answer late they begin one by one. Each is a child,
+ * /bin/sh with the command line of the launcher (launcher.c), or, of this machine, born in the
+ * nursery (nursery.h). We have a dialogue with it: it gets the bootstrap line (the invitation) and
+ * says "ok INDEX" or why not. A launch has succeeded when it said so and the node has the host in
+ * its table; it fails when the child ends without, or LAUNCH_US have passed since it began. The
+ * result of each is told in the order of the request, as soon as it and all before it are known,
+ * which shows the asker that it goes on; the request is answered when every launch has ended; when
+ * the asker is gone, what has not ended is given up.
  *
  *   NEW -settle-> RUNNING -ok-> JOINING -host up-> DONE           any but DONE -...-> DONE, failed
  *      \-ssh-> CALLING -ready-> LOOKING -found, right version-> RUNNING
@@ -38,6 +39,7 @@
 #include "daemon/launch/dialogue.h"
 #include "daemon/launch/launcher.h"
 #include "daemon/launch/launchspec.h"
+#include "daemon/launch/nursery.h"
 #include "daemon/post/reply.h"
 #include "daemon/post/watch.h"
 #include "daemon/process/process.h"
@@ -52,8 +54,8 @@
 #define EMPTY_LINES "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
 #define LAUNCHES_MAX 4096
 #define AT_ONCE 256      /* so many launches run at once */
-#define AT_ONCE_LOCAL 64 /* of daemons that share the processors of this machine */
-#define WAITING_TIMES 4  /* so many times that with those that wait to be let in */
+#define AT_ONCE_LOCAL 32 /* of daemons that share the processors of this machine */
+#define WAITING_TIMES 12 /* so many times that with those that wait to be let in */
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
 
 struct outcome {
@@ -336,6 +338,20 @@ static void on_child_end(void *context, int status)
                     WEXITSTATUS(status));
 }
 
+/* Of one that the nursery started. */
+static void on_born_end(void *context)
+{
+    struct launch *l = context;
+    part_want(l->daemon, PART_launches);
+    loop_wake(l->daemon->loop);
+    if (l->state == LAUNCH_JOINING || l->state == LAUNCH_DONE)
+        return;
+    if (l->complaint.line[0] != '\0')
+        launch_fail_as_said(l);
+    else
+        launch_fail(l, COVEY_EADDHOST, "its daemon ended and said nothing");
+}
+
 static void launch_fail_late(struct launch *l)
 {
     static const char *const steps[] = {
@@ -365,10 +381,22 @@ static void on_timer(void *context)
 
 /* ---- beginning ---- */
 
+/* A daemon of this machine like this one needs no program to be started. */
+static bool is_born(const struct launch *l, const int ends[2])
+{
+    return l->spec.launcher == COVEY_LAUNCH_LOCAL && l->spec.coveyd[0] == '\0' &&
+           l->spec.config[0] == '\0' &&
+           nursery_start(l->daemon->options->nursery, l->spec.cwd, ends[0], ends[1]);
+}
+
 static void launch_start(struct launch *l, const int ends[2])
 {
     char line[LAUNCHER_LINE_MAX];
     struct failure why;
+    if (is_born(l, ends)) {
+        dialogue_on_end(l->dialogue, on_born_end);
+        return;
+    }
     if (!launcher_line(l->daemon->self.program, l->daemon->options, &l->spec, line)) {
         launch_fail(l, COVEY_EINVAL, "the command line is too long");
         return;
@@ -456,6 +484,7 @@ static void launch_free(struct launch *l)
 /* What is under way: those that take time of a processor, and all. */
 struct under_way {
     size_t starting, all;
+    bool strained; /* no more at once: the hosts that there are answer late as it is */
 };
 
 /* A host that has asked to be let in waits for the others, and takes no time. */
@@ -469,7 +498,8 @@ static bool must_wait(const struct launch *l, const struct under_way *now)
 {
     bool wanted = l->batch != NULL && !l->batch->orphaned;
     size_t most = l->spec.launcher == COVEY_LAUNCH_LOCAL ? AT_ONCE_LOCAL : AT_ONCE;
-    bool many = now->starting >= most || now->all >= most * WAITING_TIMES;
+    bool many = (now->strained && now->starting > 0) || now->starting >= most ||
+                now->all >= most * WAITING_TIMES;
     return l->state == LAUNCH_NEW && wanted && many;
 }
 
@@ -477,7 +507,7 @@ static bool must_wait(const struct launch *l, const struct under_way *now)
  * host has joined. */
 static uint64_t launch_settle(struct daemon *d, uint64_t now_us)
 {
-    struct under_way now = {0};
+    struct under_way now = {.strained = node_is_strained(d->node)};
     (void)now_us;
     for (struct launch **at = &d->own.launches->first, *l;
          (l = *at) != NULL && !must_wait(l, &now);) {

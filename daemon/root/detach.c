@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int detach(int *ready, struct failure *why)
+int detach(int *ready, bool stays, struct failure *why)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -28,7 +28,8 @@ int detach(int *ready, struct failure *why)
         return 1;
     }
     close(ends[0]);
-    setsid();
+    if (!stays)
+        setsid();
     if (fork() != 0)
         _exit(0);
     int null = open("/dev/null", O_RDWR);

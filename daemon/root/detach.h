@@ -11,7 +11,7 @@
 /* Splits off the daemon: a new session without a terminal, standard files on /dev/null. Returns in
  * two processes: 0 in the daemon, where *ready is to get one line (see daemon_create()); 1 in the
  * one in the foreground, where *ready is to be read with detach_wait(). -1 and *why on failure. */
-int detach(int *ready, struct failure *why);
+int detach(int *ready, bool stays, struct failure *why);
 
 /* Waits for the line. Returns 0 when it is "ok ...", which is printed when `print` is set;
  * otherwise -1 with the line as the reason. With `print` it does not outwait whoever reads that. */

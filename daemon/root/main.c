@@ -15,6 +15,7 @@
 
 #include "daemon/base/bootstrap.h"
 #include "daemon/launch/guest.h"
+#include "daemon/launch/nursery.h"
 #include "daemon/link/privilege.h"
 #include "daemon/process/helper.h"
 #include "daemon/root/daemon.h"
@@ -86,7 +87,7 @@ static int start_leave(struct start *s, struct failure *why)
         struct guest guest;
         int status = guest_begin(&guest, s->options.guest, why);
         if (status == 0 && !s->options.foreground)
-            status = detach(&s->ready, why);
+            status = detach(&s->ready, false, why);
         if (status != 0)
             return status;
         if (s->ready >= 0)
@@ -94,10 +95,50 @@ static int start_leave(struct start *s, struct failure *why)
         return guest_fetch(&guest, &s->invitation, &s->ready, why);
     }
     if (!s->options.foreground)
-        return detach(&s->ready, why);
+        return detach(&s->ready, s->options.born, why);
     if (s->options.join)
         s->ready = dup(STDOUT_FILENO);
     return 0;
+}
+
+static int start_begin(struct start *s, struct failure *why)
+{
+    return start_read(s, why) != 0 ? -1 : start_leave(s, why);
+}
+
+/* What `ps` shows of a process that was born and not called. */
+static void words_set(int argc, char **argv)
+{
+    static const char words[] = "coveyd\0--join\0--local";
+    char *end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
+    if ((size_t)(end - argv[0]) < sizeof words)
+        return;
+    memset(argv[0], 0, (size_t)(end - argv[0]));
+    memcpy(argv[0], words, sizeof words);
+}
+
+/* The first daemon of a VM of virtual hosts has a nursery. In a process that is born there, which
+ * goes on here, this is the start of another one's daemon. */
+static bool start_again(struct start *s, int argc, char **argv)
+{
+    static char cwd[PATH_MAX];
+    struct options first = s->options;
+    if (!nursery_open(&s->options.nursery, cwd, sizeof cwd))
+        return false;
+    /* they may lie where the words do */
+    first.config = first.config != NULL ? strdup(first.config) : NULL;
+    first.fault = first.fault != NULL ? strdup(first.fault) : NULL;
+    *s = (struct start){.ready = -1};
+    s->options = (struct options){.config = first.config,
+                                  .fault = first.fault,
+                                  .verbose = first.verbose,
+                                  .cwd = cwd[0] != '\0' ? cwd : NULL,
+                                  .join = true,
+                                  .local = true,
+                                  .born = true,
+                                  .nursery = NURSERY_NONE};
+    words_set(argc, argv);
+    return true;
 }
 
 /* In the process that was called: who called a guest has its line already. */
@@ -158,10 +199,11 @@ int main(int argc, char **argv)
         return 0;
     if (status == OPTIONS_DONE)
         status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
+    start.options.nursery = NURSERY_NONE;
     if (status == OPTIONS_GO)
-        status = start_read(&start, &why);
-    if (status == 0)
-        status = side = start_leave(&start, &why);
+        status = side = start_begin(&start, &why);
+    if (side == 0 && start.options.local && !start.options.join && start_again(&start, argc, argv))
+        status = side = start_begin(&start, &why);
     if (side == 0)
         status = serve_vm(&start, &why);
     else if (side == 1)

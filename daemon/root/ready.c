@@ -67,6 +67,8 @@ void ready_tell(struct daemon *d, const char *format, ...)
 
 static void ready_joined(struct daemon *d)
 {
+    if (d->options->born)
+        setsid(); /* from now on it has a part of the processors of its own */
     ready_tell(d, "ok %u", daemon_host(d));
 }
 
