@@ -20,6 +20,26 @@ many() { # hosts
 many 100
 [ -z "${SOAK:-}" ] || for n in 1500 2000; do many "$n"; done
 
+# ---- the nursery: it starts daemons, is missed by nobody, and leaves with the first daemon
+nursery() { local pid; for pid in $(daemons); do grep -qx covey-nursery "/proc/$pid/comm" 2>/dev/null && echo "$pid"; done; }
+no_nursery() { [ -z "$(nursery)" ]; }
+sessions() { local pid; for pid in $(daemons); do cut -d' ' -f6 "/proc/$pid/stat"; done | sort -u | wc -l; }
+words_of() { tr '\0' ' ' <"/proc/$(daemon_pid "$1")/cmdline"; }
+
+covey start --local 3 >/dev/null || bad "a virtual machine of three hosts starts"
+expect "the first daemon has a nursery" test "$(nursery | wc -l)" = 1
+expect "what was born there shows what it is" grep -q '^coveyd --join --local *$' <<<"$(words_of h2)"
+expect "and is in a session of its own" test "$(sessions)" = 4
+kill -KILL "$(nursery)"
+expect "without a nursery a host starts by its program" covey add --launcher local x >/dev/null
+expect "which shows that" grep -q '/coveyd --join --local' <<<"$(words_of x)"
+covey halt >/dev/null
+covey start --local 2 >/dev/null
+kill -KILL "$(daemon_pid h0)"
+expect "the nursery of a daemon that was killed ends" within 30 no_nursery
+covey halt >/dev/null 2>&1
+expect "and the other host, of two, too" within 60 no_daemon
+
 # ---- what is asked of a host cannot be sent to the first one, which runs by then
 settings=()
 for i in $(seq 30); do settings+=(--env "V$i=$(printf '%0900d' 0)"); done
