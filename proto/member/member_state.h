@@ -41,6 +41,7 @@ struct office {
     uint64_t suspects_us;   /* else it is proposed then */
     bool waiting;           /* some row wants to join */
     uint64_t opened_us;     /* the last batch of joins was opened then */
+    uint64_t calm_us;       /* before that none is, though some found no room in the last */
     uint64_t joins_us;      /* the next batch of joins may be opened then */
     bool crowded;           /* the last one had no room for all that waited */
     bool batch;             /* hosts that join or are condemned wait for acknowledgements */

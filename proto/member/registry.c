@@ -21,16 +21,18 @@
 #include "proto/wire/control.h"
 #include "proto/wire/deadline.h"
 
-/* From one batch of joins to the next so much for each host, but for the first few: where others
- * are expected, and where nobody is. */
-#define JOINS_EACH_US 1000
+/* From one batch of joins to the next so much for each host, but for the first few, where others
+ * are expected and where nobody is; and so many times that by which this host was late, lately:
+ * what a batch asks of all hosts may be more than they, or the machine that they share, can do. */
+#define JOINS_EACH_US 500
 #define JOINS_LAST_US 100
 #define JOINS_FREE 64
+#define JOINS_LATE_TIMES 8
 
 /* A batch may add so much to what waits to be sent, in rows of about so many bytes. */
-#define JOINS_BYTES (16u << 20)
+#define JOINS_BYTES (32u << 20)
 #define JOINS_ROW_BYTES 64
-#define JOINS_LEAST 128 /* come all the same */
+#define JOINS_LEAST 160 /* come all the same */
 
 /* From one change that nobody waits for to the next, as between joins. */
 #define SUSPECTS_EACH_US 100
@@ -183,17 +185,20 @@ static const char *join_refusal(const struct member *m, const struct row *row,
     return NULL;
 }
 
-static uint64_t joins_pause_us(const struct member *m, uint64_t each_us)
-{
-    return m->table.count <= JOINS_FREE ? 0 : (m->table.count - JOINS_FREE) * each_us;
-}
-
 static bool any_invited(const struct member *m)
 {
     for (size_t i = 0; i < m->table.count; i++)
         if (table_at(&m->table, i)->invited && row_is_living(table_at(&m->table, i)))
             return true;
     return false;
+}
+
+static uint64_t joins_pause_end(const struct member *m, uint64_t each_us)
+{
+    size_t count = m->table.count > JOINS_FREE ? m->table.count - JOINS_FREE : 0;
+    uint64_t end_us = m->office.opened_us + count * each_us;
+
+    return end_us > m->office.calm_us ? end_us : m->office.calm_us;
 }
 
 void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, size_t size,
@@ -222,8 +227,7 @@ void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, 
     row->wanted_flags = 0;
     m->office.waiting = true;
     if (!any_invited(m))
-        m->office.joins_us =
-            earlier(m->office.joins_us, m->office.opened_us + joins_pause_us(m, JOINS_LAST_US));
+        m->office.joins_us = earlier(m->office.joins_us, joins_pause_end(m, JOINS_LAST_US));
     detector_start(m, now_us);
 }
 
@@ -237,6 +241,12 @@ static size_t joins_room(const struct member *m)
                                  : (JOINS_BYTES - queued) / (2 * JOINS_ROW_BYTES * m->table.count);
 }
 
+/* The next batch of joins may be opened then. */
+static uint64_t joins_due_us(const struct office *o)
+{
+    return o->crowded ? o->calm_us : o->joins_us;
+}
+
 /* All hosts that wait are proposed together, or as many as there is room for. A batch costs a frame
  * or two to every host: the more they are, the less often there is one. Only those that found no
  * room need not wait, unless there is none yet: then a few come all the same, at their time. */
@@ -244,16 +254,17 @@ static void open_joins(struct member *m, uint64_t now_us)
 {
     struct office *o = &m->office;
 
-    if (o->batch || !o->waiting || (now_us < o->joins_us && !o->crowded))
+    if (o->batch || !o->waiting || now_us < joins_due_us(o))
         return;
-    size_t room = joins_room(m);
+    size_t room = joins_room(m), least = now_us < o->joins_us ? JOINS_FREE : JOINS_LEAST;
 
-    if (now_us < o->joins_us && room < JOINS_LEAST)
+    if (now_us < o->joins_us && room < least)
         return;
-    room = room > JOINS_LEAST ? room : JOINS_LEAST;
+    room = room > least ? room : least;
     o->waiting = o->crowded = false;
     o->opened_us = now_us;
-    o->joins_us = now_us + joins_pause_us(m, JOINS_EACH_US);
+    o->calm_us = now_us + JOINS_LATE_TIMES * o->late_us;
+    o->joins_us = joins_pause_end(m, any_invited(m) ? JOINS_EACH_US : JOINS_LAST_US);
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
@@ -577,7 +588,7 @@ uint64_t registry_deadline(const struct member *m, uint64_t now_us)
 
     if (!is_coordinator(m))
         return UINT64_MAX;
-    return earlier(o->waiting && o->joins_us > now_us ? o->joins_us : UINT64_MAX,
+    return earlier(o->waiting && joins_due_us(o) > now_us ? joins_due_us(o) : UINT64_MAX,
                    suspects ? o->suspects_us : UINT64_MAX);
 }
 
@@ -602,7 +613,7 @@ static bool waits_for_next(const struct member *m, uint64_t now_us)
 {
     const struct office *o = &m->office;
 
-    return o->waiting && !o->crowded && !o->condemns && now_us < o->joins_us;
+    return o->waiting && !o->condemns && now_us < joins_due_us(o);
 }
 
 /* Proposes until nothing is left that can go on without an answer. What ends one batch and what
