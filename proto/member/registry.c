@@ -588,7 +588,10 @@ uint64_t registry_deadline(const struct member *m, uint64_t now_us)
 
     if (!is_coordinator(m))
         return UINT64_MAX;
-    return earlier(o->waiting && joins_due_us(o) > now_us ? joins_due_us(o) : UINT64_MAX,
+    /* who finds no room at the first of these times does at the second */
+    uint64_t joins_us = joins_due_us(o) > now_us ? joins_due_us(o) : o->joins_us;
+
+    return earlier(o->waiting && joins_us > now_us ? joins_us : UINT64_MAX,
                    suspects ? o->suspects_us : UINT64_MAX);
 }
 
