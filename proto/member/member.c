@@ -55,13 +55,13 @@
  * Time, in fail timeouts. A host is suspect after a half without a datagram of its own; condemned
  * when it gave no sign of life, also through others, for one and what detector.c adds, or after 3
  * without a datagram of its own. Without a coordinator for 0.2, or 0.35 where
- * hosts are thousands, its likely successors call the roll of all. The voters elect after 0.5 to 0.75 of silence. Who leads and hears no majority of
- * them resigns after 1.25. Without a coordinator for 1.2 hosts ask who would help them found the
- * next generation, or 0.25 after a resignation; who called the roll, and heard too few voters for
- * 0.5, asks then, and founds after 1.2. If most of the voters are among those that would help, they
- * have until 1.6. After 2 without a coordinator a host ends. Who leaves is
- * released at once where nobody is silent, else when those that are have been declared gone; after
- * 3 it goes as it is.
+ * hosts are thousands, its likely successors call the roll of all. The voters elect after 0.5 to
+ * 0.75 of silence. Who leads and hears no majority of them resigns after 1.25. Without a
+ * coordinator for 1.2 hosts ask who would help them found the next generation, or 0.25 after a
+ * resignation; who called the roll, and heard too few voters for 0.5, asks then, and founds
+ * after 1.2. If most of the voters are among those that would help, they have until 1.6. After 2
+ * without a coordinator a host ends. Who leaves is released at once where nobody is silent, else
+ * when those that are have been declared gone; after 3 it goes as it is.
  */
 #include "proto/member/member.h"
 

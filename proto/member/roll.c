@@ -8,10 +8,11 @@
  * then on is measured from then on (registry.c), and all that died at once are found out at once.
  *
  * Who calls, after a fifth of a fail timeout without the coordinator, a third where hosts are
- * thousands: the voters. Then, one after the other, the first hosts by their indices; then all others in
- * turns, few of them at first. But who was called by another leaves it to that one, unless it
- * votes: any of the voters may be elected. So where thousands live a few of them call, whoever
- * died. Each asks a part of the table at a time, and those that have not answered again and again.
+ * thousands: the voters. Then, one after the other, the first hosts by their indices; then all
+ * others in turns, few of them at first. But who was called by another leaves it to that one,
+ * unless it votes: any of the voters may be elected. So where thousands live a few of them call,
+ * whoever died. Each asks a part of the table at a time, and those that have not answered again and
+ * again.
  *
  * What is learnt serves those that have to found a generation without the voters, too: who calls
  * claims first, and need not wait for the voters when most of them are silent (election.c). And who
