@@ -46,7 +46,7 @@ uint64_t detector_beat_us(const struct member *m)
 
     return m->table.count <= STAR_HOSTS
                ? beat_us
-               : at_most(beat_us * m->table.count / STAR_HOSTS, 12 * beat_us / 5);
+               : at_most(beat_us * m->table.count / STAR_HOSTS, 2 * beat_us);
 }
 
 uint64_t detector_look_us(const struct member *m)

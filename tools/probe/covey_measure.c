@@ -24,7 +24,7 @@
 #define INTEGER_OPERATIONS 4 /* of one turn of the loop */
 #define FLOAT_OPERATIONS 8
 #define STEPS 20000
-#define NICENESS 10                       /* not the lowest: one that is killed has to run to end */
+#define NICENESS 10
 #define PACK_DOUBLES ((size_t)512 * 1024) /* 4 MiB, a large message */
 
 static double used_s(void)
@@ -102,7 +102,7 @@ static double pack_rate(void)
 
 /* What else runs goes first. Where the kernel shares processors out between sessions, the niceness
  * of the session is what counts (autogroups, sched(7)); coveyd gives this program one of its own.
- */
+ * Not to the lowest priority: who is killed has to run to end. */
 static void yield_to_others(void)
 {
     FILE *session = getsid(0) == getpid() ? fopen("/proc/self/autogroup", "we") : NULL;
