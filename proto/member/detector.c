@@ -29,6 +29,7 @@
 #define BEAT_US_MAX 500000
 #define LOOK_US_MAX 125000
 #define LOOK_EACH_US 1000 /* at the coordinator, of all hosts together */
+#define ASK_EACH_US 1000  /* an overdue host again, for each that is */
 #define CALLED_TENTHS 16  /* of a fail timeout, before who was called asks others */
 #define ROUND_EACH_US 25  /* for each host, from one round of the coordinator to the next */
 #define STAR_HOSTS 512    /* so many hear from the coordinator at the full rate */
@@ -75,14 +76,18 @@ static void ping(struct member *m, struct row *row, uint64_t now_us)
 /* Asks some hosts that are well, beginning anywhere, whether they hear the target. */
 static void ask_others(struct member *m, const struct row *target, uint64_t now_us)
 {
-    /* Where in the table the helpers are. The coordinator has a session with every host. Everyone
-     * else keeps to the same few for a while: when the coordinator dies, all hosts ask, again and
-     * again, and each new helper costs two of them a handshake. */
-    if (is_coordinator(m) || now_us >= m->helpers_until_us) {
+    /* Where in the table the helpers are: each target has its own, and keeps them for a while, for
+     * each new one costs a handshake. When the coordinator dies all hosts ask for helpers, again and
+     * again; when hundreds die it asks for each of them, and each helper of theirs shakes hands with
+     * somebody who is not there. The coordinator, who declares hosts gone, asks others now and then:
+     * the first may be gone, too. */
+    if (now_us >= m->helpers_until_us) {
+        uint64_t limit = m->config.fail_timeout_us;
+
         m->helpers = member_random(m);
-        m->helpers_until_us = now_us + 2 * m->config.fail_timeout_us;
+        m->helpers_until_us = now_us + (is_coordinator(m) ? limit / 2 : 2 * limit);
     }
-    size_t start = (size_t)(m->helpers % m->table.count);
+    size_t start = (size_t)((m->helpers + HELPERS * target->host.index) % m->table.count);
     unsigned asked = 0;
 
     for (size_t i = 0; i < m->table.count && asked < HELPERS; i++) {
@@ -139,13 +144,15 @@ static bool is_overdue(const struct member *m, const struct row *row, uint64_t n
     return detector_direct_silence_us(row, now_us) > detector_beat_us(m) + detector_look_us(m);
 }
 
-/* An overdue host is asked again so soon: one of many, for whatever made so many late is slow
- * already, less often. */
+/* An overdue host is asked again so soon: the less often the more are overdue, for whatever made
+ * them late may be slow, and their helpers have others to ask for. */
 static uint64_t ask_again_us(const struct member *m)
 {
-    bool many = m->table.count > STAR_HOSTS && member_is_strained(m);
+    uint64_t look_us = detector_look_us(m), most_us = detector_beat_us(m) / 2;
+    bool strained = m->table.count > STAR_HOSTS && member_is_strained(m);
+    uint64_t again_us = strained ? most_us : at_most(m->office.overdue * ASK_EACH_US, most_us);
 
-    return many ? detector_beat_us(m) / 2 : detector_look_us(m);
+    return again_us < look_us ? look_us : again_us;
 }
 
 /* One look at one host; returns when the next is due. */
@@ -186,22 +193,23 @@ static uint64_t round_us(const struct member *m)
 static void watch_all(struct member *m, uint64_t now_us)
 {
     uint64_t next_us = UINT64_MAX;
+    size_t overdue = 0;
 
     uint64_t late_us = now_us > m->tick_us ? now_us - m->tick_us : 0;
     uint64_t lately_us = m->office.late_us - m->office.late_us / 8;
 
     m->office.late_us = late_us > lately_us ? late_us : lately_us;
-    m->office.overdue = 0;
     m->config.counters->watch_rounds++;
     for (size_t i = 0; i < m->table.count && m->phase != MEMBER_ENDED; i++) {
         struct row *row = table_at(&m->table, i);
-        m->office.overdue += is_watched(m, row) && is_overdue(m, row, now_us);
+        overdue += is_watched(m, row) && is_overdue(m, row, now_us);
         uint64_t due_us = is_watched(m, row) ? watch_host(m, row, now_us) : UINT64_MAX;
 
         next_us = due_us < next_us ? due_us : next_us;
     }
     if (m->phase == MEMBER_ENDED)
         return;
+    m->office.overdue = overdue;
     m->office.holds = holds_half(m, now_us);
     m->tick_us = next_us < now_us + round_us(m) ? now_us + round_us(m) : next_us;
 }

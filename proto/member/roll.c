@@ -192,19 +192,27 @@ uint64_t roll_lost_us(const struct member *m)
     return 2 * silent >= voters ? m->roll.since_us + tenths_us(m, LOST_TENTHS) : UINT64_MAX;
 }
 
+/* The silence of a host that did not answer counts as if the last heartbeat before the call had been
+ * heard: it was asked when the call began, and again and again, so what the detector gives others
+ * for the heartbeat that may have been lost just before a cut is not for it. */
+static uint64_t unheard_since(const struct member *m)
+{
+    return m->roll.since_us - detector_beat_us(m);
+}
+
 bool roll_apply(struct member *m, struct row *row, uint64_t now_us)
 {
     const struct roll *r = &m->roll;
     bool silent = r->since_us != 0 && row->heard_us < r->since_us && election_has_say(row) &&
                   row->host.index != m->self;
 
-    row->heard_us = row->direct_us = silent ? r->since_us : now_us;
+    row->heard_us = row->direct_us = silent ? unheard_since(m) : now_us;
     return silent;
 }
 
 void roll_join(const struct member *m, struct row *row)
 {
-    uint64_t since_us = m->roll.since_us;
+    uint64_t since_us = unheard_since(m);
 
     if (row == NULL)
         return;

@@ -67,7 +67,7 @@ void table_drop(struct table *t, struct row *row)
 
 void table_rise(struct table *t, struct row *row)
 {
-    row->risen = true;
+    row->risen = t->tidied + 1;
     t->untidy |= t->has_down;
 }
 
@@ -86,30 +86,30 @@ static bool is_replaced(const struct row *row, const struct row *risen)
 }
 
 /* Hundreds are gone and thousands are up: only those that came up since the last time are compared
- * with those that are gone. */
+ * with those that are gone. (There is a last time even if nothing was to be done then: the thousands
+ * with which a VM began are not compared with the first hundreds that go.) */
 void table_tidy(struct table *t)
 {
     struct row *risen = NULL;
     bool waits = false;
     size_t down = 0;
 
-    if (!t->untidy)
+    if (!t->untidy) {
+        t->tidied++;
         return;
+    }
     for (size_t i = 0; i < t->count; i++) {
         struct row *row = table_at(t, i);
 
         waits |= !row_is_living(row) && row->dirty;
         down += !row_is_living(row);
         row->next_risen = risen;
-        if (row->risen)
+        if (row->risen == t->tidied + 1)
             risen = row;
     }
     t->has_down = down > 0;
     t->untidy = waits;
-    if (down == 0)
-        return;
-    for (struct row *row = risen; row != NULL; row = row->next_risen)
-        row->risen = waits;
+    t->tidied += !waits; /* else those that came up are compared again */
     down = 0;
     /* from the latest to the oldest, for the oldest are too many first */
     for (size_t i = t->count; i-- > 0;) {

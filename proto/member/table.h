@@ -66,7 +66,7 @@ struct row {
     bool announced; /* the owner was told that it was added */
     bool marked;    /* seen in the full table that is being read */
     bool calls;     /* it made a roll call while no coordinator was heard */
-    bool risen;     /* came up, and table_tidy() has not seen that */
+    uint32_t risen; /* the table was tidied so often when it came up, and once more */
     struct row *next_risen;
     uint64_t heard_us;  /* last sign of life, also through others */
     uint64_t direct_us; /* last datagram from itself; 0: none ever */
@@ -98,7 +98,8 @@ struct table {
     uint64_t promised;    /* nothing of an earlier generation counts any more */
     uint32_t coordinator; /* index, 0: none known now */
     uint32_t next_index;
-    bool untidy; /* hosts went, or came up while others were gone: see table_tidy() */
+    uint32_t tidied; /* so often */
+    bool untidy;     /* hosts went, or came up while others were gone: see table_tidy() */
     bool has_down;
 };
 
