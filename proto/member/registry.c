@@ -96,7 +96,7 @@ void member_set_voters(struct member *m, const uint32_t *hosts, size_t count)
         if (!row_is_agreed(row) || !row_is_living(row) || flags == row->wanted_flags)
             continue;
         row->wanted_flags = flags;
-        begin_wish(m, row, true);
+        begin_wish(m, row, false); /* they vote already, or not any more: the log says so */
     }
 }
 

@@ -45,11 +45,12 @@ static bool may_call(const struct member *m)
     return m->phase == MEMBER_UP && !is_coordinator(m) && self != NULL && row_is_up(self);
 }
 
-/* So long without the coordinator somebody calls: what is missed by then is no lost heartbeat. */
+/* So long without the coordinator somebody calls: what is missed by then is no lost heartbeat, for
+ * this host has asked for one (detector.c). */
 static uint64_t patience_us(const struct member *m)
 {
     uint64_t part_us = tenths_us(m, BEGIN_TENTHS);
-    uint64_t beats_us = detector_beat_us(m) * 3 / 2 + 2 * detector_look_us(m);
+    uint64_t beats_us = detector_beat_us(m) + 3 * detector_look_us(m);
 
     return part_us > beats_us ? part_us : beats_us;
 }
