@@ -232,6 +232,14 @@ static void session_was_asked(void *context, uint32_t host, uint8_t kind, uint32
         member_on_probe(node->member, host, kind, target, now_us);
 }
 
+static void session_admitted(void *context, uint32_t host, uint64_t now_us)
+{
+    struct medium *medium = context;
+
+    (void)now_us;
+    node_peer_touch(medium->peers[host]);
+}
+
 static void session_opened(void *context, uint32_t host, uint64_t now_us)
 {
     struct medium *medium = context;
@@ -264,6 +272,7 @@ struct endpoint_owner node_endpoint_owner(struct medium *medium)
                                    .asked = session_was_asked,
                                    .unanswered = session_unanswered,
                                    .opened = session_opened,
+                                   .admitted = session_admitted,
                                    .refused = session_refused,
                                    .log = session_logs};
 }

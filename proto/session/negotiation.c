@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "proto/session/session_state.h"
+#include "proto/wire/deadline.h"
 #include "proto/wire/format.h"
 #include "proto/wire/splitmix.h"
 
@@ -170,6 +171,7 @@ static void begin_keys(struct session *s, const struct hello *hello, const struc
     s->heard_us = now_us;
     s->ways.return_us = now_us + s->endpoint->detour_us;
     s->pending.phase = PENDING_NONE;
+    admission_give(s, now_us);
     s->endpoint->counters.sessions_opened++;
     s->endpoint->owner.opened(s->endpoint->owner.context, s->peer, now_us);
 }
@@ -257,14 +259,18 @@ uint64_t negotiation_step(struct session *s, uint64_t now_us)
 
     if (p->phase == PENDING_NONE)
         return UINT64_MAX;
+    admission_step(s, now_us);
     if (now_us < p->retry_us)
-        return p->retry_us;
+        return earlier(p->retry_us, admission_deadline(s));
     if (p->phase == PENDING_CONFIRM && p->attempts >= CONFIRM_ATTEMPTS)
         begin_hello(s, now_us);
     if (p->phase == PENDING_HELLO && p->attempts >= IDLE_ATTEMPTS && session_queued(s) == 0) {
         p->phase = PENDING_NONE;
+        admission_give(s, now_us);
         return UINT64_MAX;
     }
+    if (p->phase == PENDING_HELLO && !admission_take(s, now_us))
+        return UINT64_MAX;
     if (p->phase == PENDING_HELLO && p->attempts >= PATIENT_ATTEMPTS)
         s->endpoint->owner.unanswered(s->endpoint->owner.context, s->peer, now_us);
     p->attempts++;
@@ -283,5 +289,5 @@ uint64_t negotiation_step(struct session *s, uint64_t now_us)
     } else
         send_confirm(s);
     schedule_retry(s, now_us);
-    return p->retry_us;
+    return earlier(p->retry_us, admission_deadline(s));
 }

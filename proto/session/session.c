@@ -54,6 +54,7 @@ void session_destroy(struct session *s)
     if (s == NULL)
         return;
     s->endpoint->counters.sessions_closed += s->open;
+    admission_give(s, s->heard_us);
     window_destroy(s->window);
     outbox_free(&s->outbox);
     auth_cipher_destroy(s->sealer);

@@ -39,8 +39,16 @@ struct endpoint_owner {
     /* Some HELLOs got no answer; perhaps the host can only dial out. */
     void (*unanswered)(void *context, uint32_t peer, uint64_t now_us);
     void (*opened)(void *context, uint32_t peer, uint64_t now_us);
+    /* It is its turn to shake hands: session_step() is to be called soon. */
+    void (*admitted)(void *context, uint32_t peer, uint64_t now_us);
     void (*refused)(void *context, uint32_t peer, uint8_t reason, uint64_t now_us);
     void (*log)(void *context, const char *line);
+};
+
+/* Which sessions shake hands (admission.c). */
+struct admission {
+    unsigned under_way;
+    struct session *first, *last; /* of those that wait for their turn */
 };
 
 /* What all sessions of a node share. */
@@ -54,6 +62,7 @@ struct endpoint {
     uint64_t stall_us;  /* silence of a host that owes acknowledgements before hands are shaken */
     uint64_t detour_us; /* ether: silence after which the other addresses will do; 0: never */
     uint64_t seed;
+    struct admission admission;
     void (*random)(void *context, void *bytes, size_t size);
     void *random_context;
     uint8_t *scratch; /* datagram_bytes_max: what is sent, where the owner has no room for it */

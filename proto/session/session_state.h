@@ -53,6 +53,9 @@ struct session {
     uint8_t peer_id[HOST_ID_BYTES];
     struct ways ways;
     struct pending pending;
+    struct session *next_waiting, *previous_waiting; /* for a turn to shake hands */
+    bool waits, admitted;
+    uint64_t admitted_until_us;
 
     bool open, closed;
     bool held; /* the next frame could not be taken yet */
@@ -86,6 +89,16 @@ bool negotiation_completes(const struct session *s, struct datagram *d);
 bool negotiation_finish(struct session *s, const struct address *from, uint64_t now_us);
 /* Sends HELLO or CONFIRM again when it is due; returns when to call again. */
 uint64_t negotiation_step(struct session *s, uint64_t now_us);
+
+/* ---- admission.c ---- */
+
+/* Whether this session may say HELLO now; if not, owner.admitted() tells when. */
+bool admission_take(struct session *s, uint64_t now_us);
+/* It needs no turn any more: the next one has it. */
+void admission_give(struct session *s, uint64_t now_us);
+/* Ends its turn when it has taken long enough; when that is. */
+void admission_step(struct session *s, uint64_t now_us);
+uint64_t admission_deadline(const struct session *s);
 
 /* ---- session_path.c ---- */
 

@@ -1,4 +1,4 @@
-/* links: lib/link/stream.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c proto/wire/address.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c cipher/cipher.c cipher/cipher_libcrypto.c cipher/cipher_multi_buffer.c */
+/* links: lib/link/stream.c proto/session/session.c proto/session/session_path.c proto/session/admission.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c proto/wire/address.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c cipher/cipher.c cipher/cipher_libcrypto.c cipher/cipher_multi_buffer.c */
 /*
  * copies_test.c - how often a byte of a large message is copied on its way through two daemons,
  * from the memory that is sent to the memory that is received into: by the streams of both tasks
@@ -175,6 +175,7 @@ static void end_create(struct trip *trip, unsigned id)
                                        .frame = on_frame_of_host,
                                        .heard = on_heard,
                                        .unanswered = on_heard,
+                                       .admitted = on_heard,
                                        .opened = on_heard,
                                        .log = on_log};
     e->datagram_bytes_min = 1200;

@@ -1,4 +1,4 @@
-/* links: proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher*.c proto/wire/address.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
+/* links: proto/session/session.c proto/session/session_path.c proto/session/admission.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher*.c proto/wire/address.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
 /*
  * session_test.c - two sessions and the datagrams between them, in the order of the test's choice.
  */
@@ -157,6 +157,7 @@ static void create_end(struct pair *pair, unsigned id, uint8_t key_byte)
                                        .heard = on_heard,
                                        .asked = on_asked,
                                        .unanswered = on_heard,
+                                       .admitted = on_heard,
                                        .opened = on_opened,
                                        .refused = on_refused,
                                        .log = on_log};
