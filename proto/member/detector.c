@@ -77,10 +77,10 @@ static void ping(struct member *m, struct row *row, uint64_t now_us)
 static void ask_others(struct member *m, const struct row *target, uint64_t now_us)
 {
     /* Where in the table the helpers are: each target has its own, and keeps them for a while, for
-     * each new one costs a handshake. When the coordinator dies all hosts ask for helpers, again and
-     * again; when hundreds die it asks for each of them, and each helper of theirs shakes hands with
-     * somebody who is not there. The coordinator, who declares hosts gone, asks others now and then:
-     * the first may be gone, too. */
+     * each new one costs a handshake. When the coordinator dies all hosts ask for helpers, again
+     * and again; when hundreds die it asks for each of them, and each helper of theirs shakes hands
+     * with somebody who is not there. The coordinator, who declares hosts gone, asks others now and
+     * then: the first may be gone, too. */
     if (now_us >= m->helpers_until_us) {
         uint64_t limit = m->config.fail_timeout_us;
 

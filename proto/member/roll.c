@@ -193,9 +193,9 @@ uint64_t roll_lost_us(const struct member *m)
     return 2 * silent >= voters ? m->roll.since_us + tenths_us(m, LOST_TENTHS) : UINT64_MAX;
 }
 
-/* The silence of a host that did not answer counts as if the last heartbeat before the call had been
- * heard: it was asked when the call began, and again and again, so what the detector gives others
- * for the heartbeat that may have been lost just before a cut is not for it. */
+/* The silence of a host that did not answer counts as if the last heartbeat before the call had
+ * been heard: it was asked when the call began, and again and again, so what the detector gives
+ * others for the heartbeat that may have been lost just before a cut is not for it. */
 static uint64_t unheard_since(const struct member *m)
 {
     return m->roll.since_us - detector_beat_us(m);

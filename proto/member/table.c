@@ -86,8 +86,8 @@ static bool is_replaced(const struct row *row, const struct row *risen)
 }
 
 /* Hundreds are gone and thousands are up: only those that came up since the last time are compared
- * with those that are gone. (There is a last time even if nothing was to be done then: the thousands
- * with which a VM began are not compared with the first hundreds that go.) */
+ * with those that are gone. (There is a last time even if nothing was to be done then: the
+ * thousands with which a VM began are not compared with the first hundreds that go.) */
 void table_tidy(struct table *t)
 {
     struct row *risen = NULL;

@@ -25,6 +25,7 @@
 #define JOIN_TIMEOUT_US 20000000
 #define DATAGRAM_BYTES_SAFE 1200
 #define PEERS_FEW 64
+#define CROWD_EACH_US 100 /* an acknowledgement, where many are waited for */
 
 void node_log(struct node *node, const char *format, ...)
 {
@@ -306,10 +307,10 @@ static void step_peer(struct node *node, struct peer *peer, bool touched, uint64
         return;
     }
     if (touched || peer->deadline_us <= now_us) {
+        peer->medium->endpoint.crowd_us =
+            node->owing > PEERS_FEW ? (node->owing - PEERS_FEW) * CROWD_EACH_US : 0;
         peer->deadline_us = session_step(peer->session, now_us);
-        node->queued -= peer->queued;
-        peer->queued = session_queued(peer->session);
-        node->queued += peer->queued;
+        node_peer_count(peer, session_queued(peer->session));
     }
     node->peers_us = earlier(node->peers_us, earlier(peer->deadline_us, peer->close_us));
 }

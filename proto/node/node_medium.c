@@ -138,6 +138,16 @@ static struct behind *behind_take(struct peer *peer)
     return b;
 }
 
+void node_peer_count(struct peer *peer, size_t queued)
+{
+    struct node *node = peer->medium->node;
+
+    node->owing -= peer->queued > 0;
+    node->owing += queued > 0;
+    node->queued += queued - peer->queued;
+    peer->queued = queued;
+}
+
 void node_peer_destroy(struct peer *peer)
 {
     struct node *node = peer->medium->node;
@@ -154,7 +164,7 @@ void node_peer_destroy(struct peer *peer)
     peer->medium->peers[peer->index] = NULL;
     node->open[i] = node->open[--node->open_count];
     node->open[i]->at = i;
-    node->queued -= peer->queued;
+    node_peer_count(peer, 0);
     free(peer);
 }
 

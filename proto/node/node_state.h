@@ -60,6 +60,7 @@ struct node {
     size_t open_count;
     struct peer *touched; /* see node_peer_touch() */
     uint64_t peers_us;    /* no other is due before */
+    size_t owing;         /* so many have not acknowledged all */
     size_t queued;        /* the sum over all of what they had queued when they were stepped */
     size_t behind_count;  /* frames that wait behind MEDIUM_ETHER */
     uint64_t now_us;
@@ -100,6 +101,8 @@ struct peer *node_peer(struct medium *medium, const struct row *row);
 /* The same of a living host on the medium wanted, or the one there is; it is stepped at once. */
 struct peer *node_living_peer(struct node *node, uint32_t host, enum node_medium wanted);
 void node_peer_destroy(struct peer *peer);
+/* So many of the bytes for it are not acknowledged. */
+void node_peer_count(struct peer *peer, size_t queued);
 /* Something was given to its session, or came: the next node_step() steps it. */
 void node_peer_touch(struct peer *peer);
 /* Queues a frame behind what was written to this peer; 0 or -ENOMEM. */

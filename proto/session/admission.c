@@ -1,13 +1,13 @@
 /*
- * admission.c - how many handshakes an endpoint has under way. A daemon that asks thousands of hosts
- * at once has a session with none of them. If it said HELLO to all, the answers of most would come
- * after it had said so again and had asked the coordinator for help: on a slow machine, or on one that
- * all of them share, the more it repeats the later the answers come.
+ * admission.c - how many handshakes an endpoint has under way. A daemon that asks thousands of
+ * hosts at once has a session with none of them. If it said HELLO to all, the answers of most would
+ * come after it had said so again and had asked the coordinator for help: on a slow machine, or on
+ * one that all of them share, the more it repeats the later the answers come.
  *
  * So only ADMITTED_MAX of its sessions shake hands at a time, in the order in which they began. A
- * session gives up its place when it is open, and at the latest ADMITTED_US after its HELLO, for many
- * that are asked may be dead; to say HELLO again it waits for another place. Where answers come at
- * once, that is as fast as they come; where they do not, it is a steady trickle.
+ * session gives up its place when it is open, and at the latest ADMITTED_US after its HELLO, for
+ * many that are asked may be dead; to say HELLO again it waits for another place. Where answers
+ * come at once, that is as fast as they come; where they do not, it is a steady trickle.
  */
 #include "proto/session/session_state.h"
 #include "proto/wire/list.h"

@@ -354,6 +354,7 @@ static uint64_t step_open(struct session *s, uint64_t now_us)
         deliver_frames(s, now_us);
     due_us = session_path_step(s, now_us);
     if (s->path_proved) {
+        window_set_crowd(s->window, s->endpoint->crowd_us);
         if (window_deadline(s->window) <= now_us)
             window_on_timer(s->window, now_us);
         send_data(s, now_us);

@@ -63,6 +63,7 @@ struct endpoint {
     uint64_t detour_us; /* ether: silence after which the other addresses will do; 0: never */
     uint64_t seed;
     struct admission admission;
+    uint64_t crowd_us; /* see window_set_crowd() */
     void (*random)(void *context, void *bytes, size_t size);
     void *random_context;
     uint8_t *scratch; /* datagram_bytes_max: what is sent, where the owner has no room for it */

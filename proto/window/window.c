@@ -101,6 +101,11 @@ const char *window_on_packet(struct window *w, uint64_t number, const uint8_t *p
     return NULL;
 }
 
+void window_set_crowd(struct window *w, uint64_t crowd_us)
+{
+    w->loss.crowd_us = crowd_us;
+}
+
 uint64_t window_deadline(const struct window *w)
 {
     uint64_t due_us = earlier(loss_deadline(w), sender_deadline(w));

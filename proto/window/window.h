@@ -112,6 +112,10 @@ struct window_apart {
 size_t window_next_apart(struct window *w, uint64_t number, struct window_apart *apart,
                          uint64_t now_us);
 
+/* Acknowledgements may come so much later than the round trips measured say, for this end waits for
+ * those of many others at the same time; no probe is sent before. */
+void window_set_crowd(struct window *w, uint64_t crowd_us);
+
 /* When window_on_timer() and window_next() must next be called: a time that may have passed (0: at
  * once), UINT64_MAX for never. Ask again after every write, consume, packet and call of next. */
 uint64_t window_deadline(const struct window *w);

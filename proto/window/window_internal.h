@@ -43,6 +43,7 @@ struct loss {
     uint64_t deadline_us; /* the time threshold of the next packet; UINT64_MAX: none */
     uint64_t threshold;   /* packets, adapts */
     unsigned patience;    /* eighths of an RTT above one, adapts */
+    uint64_t crowd_us;    /* added to the probe timeout */
     unsigned probes;      /* probe timeouts in a row */
     unsigned probes_due;  /* packets to be sent whatever the congestion window says */
     bool run;             /* losses without an acknowledgement in between ... */

@@ -250,7 +250,7 @@ uint64_t loss_deadline(const struct window *w)
     /* RFC 9002 section 6.2: the probe timer runs while anything is in flight. */
     if (w->send.flight_bytes == 0 || w->loss.probes_due != 0)
         return WINDOW_NEVER;
-    return w->send.sent_us + probe_us(w, w->loss.probes);
+    return w->send.sent_us + w->loss.crowd_us + probe_us(w, w->loss.probes);
 }
 
 void loss_on_timer(struct window *w, uint64_t now_us)
