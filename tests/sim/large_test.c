@@ -178,12 +178,43 @@ static void logs_are_short(void)
     finish(sim);
 }
 
+/* Who asks hundreds at once shakes hands with some of them at a time, and with each of them once. A
+ * dead one holds up nobody. */
+static void one_asks_all(void)
+{
+    const uint32_t hosts = 400, dead = 100, asker = 200;
+    struct vm_sim *sim = create(hosts, hosts, NULL);
+
+    vm_sim_run(sim, 3 * SECOND);
+    for (uint32_t host = hosts - dead; host < hosts; host++)
+        vm_sim_crash(sim, host);
+    struct life *life = vm_sim_on(sim, asker);
+    uint64_t before = vm_sim_stat(life, "session.hellos_sent");
+
+    for (uint32_t host = 1; host < hosts; host++)
+        if (host != asker)
+            CU_ASSERT_EQUAL(vm_sim_send(sim, life, host + 1, 100), 0);
+    vm_sim_run(sim, 100); /* before an answer comes */
+    CU_ASSERT_EQUAL(vm_sim_stat(life, "session.hellos_sent") - before, 64);
+    vm_sim_run(sim, SECOND);
+    for (uint32_t host = 1; host < hosts - dead; host++)
+        if (host != asker)
+            CU_ASSERT_EQUAL(vm_sim_received(vm_sim_on(sim, host), asker + 1, MEDIUM_IP), 1);
+    uint64_t sent = vm_sim_stat(life, "session.hellos_sent") - before;
+
+    printf("%llu handshakes begun ", (unsigned long long)sent);
+    CU_ASSERT(sent >= hosts - 2 && sent < hosts + 8 * dead);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, FAIL_TIMEOUT + 3 * SECOND));
+    finish(sim);
+}
+
 static const struct test_case CASES[] = {
     {"logs are short", logs_are_short},
     {"hundreds of hosts join", hosts_join_in_parts},
     {"hosts join one by one", hosts_join_one_by_one},
     {"the first of many die", first_of_many_die},
     {"the first dies with many", first_dies_with_many},
+    {"one asks all", one_asks_all},
 };
 
 int main(void)
