@@ -175,6 +175,7 @@ struct cast_channel *cast_channel_create(struct cast *cast, const struct cast_ke
     }
     ch->chain = cast->channels[key->sender % CAST_BUCKETS];
     cast->channels[key->sender % CAST_BUCKETS] = ch;
+    cast->channel_count++;
     cast->own_count += ch->mine;
     cast->counters.channels++;
     return ch;
@@ -183,6 +184,7 @@ struct cast_channel *cast_channel_create(struct cast *cast, const struct cast_ke
 void cast_channel_destroy(struct cast *cast, struct cast_channel *ch)
 {
     UNLINK(cast->channels[ch->key.sender % CAST_BUCKETS], ch, chain);
+    cast->channel_count--;
     assert(cast->own_count >= ch->mine && cast->queued >= ch->sender.queue.bytes);
     cast->own_count -= ch->mine;
     cast->queued -= ch->sender.queue.bytes;
@@ -295,7 +297,8 @@ void cast_host_gone(struct cast *cast, uint32_t host, uint64_t now_us)
     host_set_remove(&cast->live, host);
     host_set_add(&cast->gone, host);
     cast_order_review(cast);
-    for (size_t i = 0; i < CAST_BUCKETS; i++) {
+    /* hundreds may be gone at once, and most hosts have no channel then */
+    for (size_t i = 0; i < CAST_BUCKETS && cast->channel_count > 0; i++) {
         for (struct cast_channel *ch = cast->channels[i], *next; ch != NULL; ch = next) {
             next = ch->chain;
             bool member = host_set_has(&ch->members, host) && !host_set_has(&ch->gone, host);
@@ -503,7 +506,7 @@ static uint64_t step_channel(struct cast *cast, struct cast_channel *ch)
 static uint64_t step_channels(struct cast *cast)
 {
     uint64_t due = UINT64_MAX;
-    for (size_t i = 0; i < CAST_BUCKETS; i++) {
+    for (size_t i = 0; i < CAST_BUCKETS && cast->channel_count > 0; i++) {
         for (struct cast_channel *ch = cast->channels[i], *next; ch != NULL; ch = next) {
             next = ch->chain;
             uint64_t at = step_channel(cast, ch);

@@ -141,6 +141,7 @@ struct cast {
     struct host_set live, gone;
     struct cast_host hosts[HOST_INDEX_MAX + 1];
     struct cast_channel *channels[CAST_BUCKETS];
+    size_t channel_count; /* in all of them */
     size_t own_count;
     uint64_t next_id; /* of own channels */
     struct cast_tomb tombs[CAST_TOMBS];
