@@ -74,6 +74,7 @@ struct row {
     uint32_t asker;     /* wants to know when it is heard of, until ... */
     uint64_t asker_until_us;
     uint64_t granted; /* the last claim of this node that it granted */
+    bool rival;       /* its own claim came, and was refused, since this node claims */
     /* coordinator */
     bool invited;         /* expected, has not sent JOIN: not in the table that is agreed */
     bool wants;           /* sent JOIN, waits for the next batch: nor is this one */
