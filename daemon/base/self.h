@@ -16,6 +16,7 @@ struct self {
     char name[HOST_NAME_MAX_BYTES + 1];  /* of the host */
     char program[256];                   /* where coveyd itself is */
     struct control_bootstrap invitation; /* how this daemon joins: options->join */
+    struct host_room room;               /* of node_config.self */
 };
 
 /* This host's index; 0 before it joined. Its daemon's tid. */

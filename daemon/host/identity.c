@@ -103,6 +103,8 @@ static void self_describe(struct daemon *d, struct host *self)
 {
     struct utsname system;
     const struct control_bootstrap *invitation = &d->self.invitation;
+    struct host_room *room = &d->self.room;
+    *self = host_in(room);
     self->index = invitation->index;
     self->incarnation = invitation->incarnation;
     self->speed = invitation->speed != 0 ? invitation->speed : d->conf.speed;
@@ -110,9 +112,9 @@ static void self_describe(struct daemon *d, struct host *self)
     self->cores = count_cores();
     self->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     randombytes_buf(self->id, sizeof self->id);
-    memcpy(self->name, d->self.name, sizeof self->name);
+    memcpy(room->name, d->self.name, sizeof room->name);
     if (uname(&system) == 0)
-        snprintf(self->arch, sizeof self->arch, "%.31s", system.machine);
+        snprintf(room->arch, sizeof room->arch, "%.31s", system.machine);
 }
 
 int identity_describe(struct daemon *d, struct host *self, struct failure *why)
@@ -125,7 +127,7 @@ int identity_describe(struct daemon *d, struct host *self, struct failure *why)
                                   .address = d->conf.address,
                                   .interface = d->conf.interface,
                                   .port = udp_port(d->media->udp)};
-    int count = candidate_list(&wish, self->addresses, why);
+    int count = candidate_list(&wish, d->self.room.addresses, why);
     for (int i = 0; i < count; i++) {
         char text[SOCKADDR_TEXT_MAX];
         sockaddr_print(&self->addresses[i], text);

@@ -106,7 +106,7 @@ int segment_open(struct daemon *d, struct failure *why)
         struct host *self = &d->node_config.self;
         if (self->address_count == HOST_ADDRESSES_MAX)
             self->address_count--;
-        self->addresses[self->address_count++] = ether_nic(d->media->segment->link)->mac;
+        d->self.room.addresses[self->address_count++] = ether_nic(d->media->segment->link)->mac;
         d->node_config.ether_bytes_min = DATAGRAM_BYTES_SAFE;
         d->node_config.ether_bytes_max = ether_datagram_bytes(d->media->segment->link);
         return link_watch(d, why);

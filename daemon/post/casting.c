@@ -48,6 +48,7 @@
 struct late_host {
     struct late_host *next;
     struct host host;
+    struct host_room room;
     uint64_t deadline_us;
 };
 
@@ -449,10 +450,9 @@ bool casting_host_event(struct daemon *d, const struct host *host, int event)
     struct late_host *late = cast_settled(c->engine, host->index) ? NULL : malloc(sizeof *late);
     if (late == NULL)
         return true;
-    *late =
-        (struct late_host){.next = c->hosts,
-                           .host = *host,
-                           .deadline_us = loop_now_us() + FLUSHES_MAX * d->conf.fail_timeout_us};
+    late->next = c->hosts;
+    late->deadline_us = loop_now_us() + FLUSHES_MAX * d->conf.fail_timeout_us;
+    host_keep(&late->host, &late->room, host);
     c->hosts = late;
     return false;
 }

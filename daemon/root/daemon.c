@@ -317,7 +317,10 @@ struct daemon *daemon_create(const struct options *options, const struct conf *c
     dispatch_make(d);
     d->options = options;
     d->conf = *conf;
-    d->self.invitation = *invitation;
+    struct control_bootstrap *own = &d->self.invitation;
+    *own = *invitation;
+    if (options->join)
+        host_keep(&own->coordinator, &own->room, &invitation->coordinator);
     d->ready_fd = ready_fd;
     d->log.fd = d->runtime.listener = -1;
     if (daemon_open(d, why) == 0)

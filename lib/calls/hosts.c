@@ -38,8 +38,8 @@ static void host_public(const struct host *row, const struct address *path, stru
                                .big_endian = row->representation == REPRESENTATION_BIG,
                                .memory_bytes = row->memory_bytes,
                                .incarnation = row->incarnation};
-    memcpy(out->name, row->name, sizeof row->name);
-    memcpy(out->arch, row->arch, sizeof out->arch);
+    snprintf(out->name, sizeof out->name, "%s", row->name);
+    snprintf(out->arch, sizeof out->arch, "%s", row->arch);
     id_text(row->id, out->id);
     const struct address *shown = path;
     if (path->family == ADDRESS_NONE && row->address_count > 0)
@@ -64,9 +64,10 @@ static int hosts_decode(const uint8_t *content, size_t size, struct covey_host *
     struct covey_host *list = NULL;
     int count = 0;
     while (cursor_left(&c) > 0) {
+        struct host_room room;
         struct host row;
         struct address path = {.family = ADDRESS_NONE};
-        control_get_host(&c, &row);
+        control_get_host(&c, &row, &room);
         /* The address by which the daemon reaches a host; a host that never joined has none. */
         if (cursor_left(&c) >= 2 && c.at[0] == ADDRESS_NONE)
             cursor_get_u16(&c);

@@ -236,6 +236,7 @@ struct cast *cast_create(const struct cast_config *config, const struct cast_own
         return NULL;
     }
     cast->config = *config;
+    cast->config.self = (struct host){0}; /* what it points to is the caller's */
     cast->owner = *owner;
     if (config->buffer_bytes == 0)
         cast->config.buffer_bytes = BUFFER_BYTES_DEFAULT;
@@ -276,12 +277,14 @@ void cast_host_up(struct cast *cast, const struct host *host, uint64_t now_us)
     if (host->index == 0 || host->index > HOST_INDEX_MAX || host->index == cast->self)
         return;
     struct cast_host *h = &cast->hosts[host->index];
-    if (h->up && h->incarnation == host->incarnation)
+    if (host_set_has(&cast->live, host->index) && h->incarnation == host->incarnation)
         return;
     cast->now_us = now_us;
     cast->dirty = true;
-    *h = (struct cast_host){.up = true, .incarnation = host->incarnation};
+    h->incarnation = host->incarnation;
     memcpy(h->id, host->id, HOST_ID_BYTES);
+    if (cast->ordered[host->index] > 0)
+        cast->ordered[host->index] = 0;
     host_set_add(&cast->live, host->index);
     host_set_remove(&cast->gone, host->index);
     cast_order_review(cast);
@@ -293,7 +296,6 @@ void cast_host_gone(struct cast *cast, uint32_t host, uint64_t now_us)
         return;
     cast->now_us = now_us;
     cast->dirty = true;
-    cast->hosts[host].up = false;
     host_set_remove(&cast->live, host);
     host_set_add(&cast->gone, host);
     cast_order_review(cast);

@@ -119,14 +119,13 @@ bool cast_order_deliver(struct cast *cast, const uint8_t *bytes, size_t size)
         cast->counters.refused++;
         return true;
     }
-    struct cast_host *host = &cast->hosts[origin];
     struct cast_message message = {
         .sender = origin, .order = CAST_TOTAL, .bytes = c.at, .size = cursor_left(&c)};
-    if (number <= host->ordered)
+    if (number <= cast->ordered[origin])
         return true;
     if (!cast->owner.deliver(cast->owner.context, &message))
         return false;
-    host->ordered = number;
+    cast->ordered[origin] = number;
     cast->counters.messages_delivered++;
     if (origin == cast->self) {
         /* Own messages up to that number came back. */
@@ -216,7 +215,7 @@ static bool give_local(struct cast *cast)
 static void drop_ordered(struct cast *cast)
 {
     const struct cast_parcel *p;
-    while ((p = cast->total.waiting.first) != NULL && p->number <= cast->hosts[p->origin].ordered)
+    while ((p = cast->total.waiting.first) != NULL && p->number <= cast->ordered[p->origin])
         free(cast_list_pop(&cast->total.waiting));
 }
 

@@ -113,10 +113,8 @@ struct cast_tomb {
 };
 
 struct cast_host {
-    bool up;
     uint64_t incarnation;
     uint8_t id[HOST_ID_BYTES];
-    uint64_t ordered; /* its totally ordered messages below were given out here */
 };
 
 /* Total order: see cast_order.c. */
@@ -140,6 +138,9 @@ struct cast {
     bool dirty; /* something changed since the last step */
     struct host_set live, gone;
     struct cast_host hosts[HOST_INDEX_MAX + 1];
+    /* Of each host, the last of its totally ordered messages that was given out here. Most hosts
+     * send none: theirs is not written, and takes no memory. */
+    uint64_t ordered[HOST_INDEX_MAX + 1];
     struct cast_channel *channels[CAST_BUCKETS];
     size_t channel_count; /* in all of them */
     size_t own_count;

@@ -438,9 +438,8 @@ void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, 
     struct row *row = table_row(&m->table, host);
 
     row->rival = has_better_claim(m, host, &claim);
-    granted = !row->rival && !table_is_older(m, &claim) &&
-              claim.generation > m->table.promised && !hears_coordinator(m, now_us) &&
-              m->phase < MEMBER_GOODBYE;
+    granted = !row->rival && !table_is_older(m, &claim) && claim.generation > m->table.promised &&
+              !hears_coordinator(m, now_us) && m->phase < MEMBER_GOODBYE;
     if (table_is_older(m, &claim))
         registry_send_full(m, host, now_us);
     if (granted) {

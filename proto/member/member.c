@@ -86,6 +86,7 @@ struct member *member_create(const struct member_config *config, const struct me
     if (m == NULL)
         return NULL;
     m->config = *config;
+    host_keep(&m->config.self, &m->self_room, &config->self);
     m->owner = *owner;
     m->random = config->seed;
     m->phase_end_us = UINT64_MAX;

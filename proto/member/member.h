@@ -49,7 +49,7 @@ struct member_owner {
 };
 
 struct member_config {
-    struct host self;
+    struct host self; /* the member keeps a copy */
     uint64_t fail_timeout_us, join_timeout_us;
     uint64_t seed;
     struct counters *counters;
@@ -112,9 +112,8 @@ bool member_holds_office(const struct member *m); /* and hears enough hosts to t
 /* More than an eighth of the hosts did not answer the coordinator in time, or its own timers are
  * late: it, or the machine that all of them share, has more to do than it can. */
 bool member_is_strained(const struct member *m);
-uint64_t
-member_beat_us(const struct member *m);      /* every host hears from the coordinator so often */
-bool member_is_busy(const struct member *m); /* a goodbye is still to be said or acknowledged */
+uint64_t member_beat_us(const struct member *m); /* all hear from the coordinator so often */
+bool member_is_busy(const struct member *m);     /* a goodbye is still to be said or acknowledged */
 bool member_has_ended(const struct member *m);
 bool member_is_leaving(const struct member *m); /* alone: the VM goes on without it */
 

@@ -92,6 +92,7 @@ struct lines {
 struct member {
     struct member_owner owner;
     struct member_config config;
+    struct host_room self_room; /* of config.self */
     uint32_t self;
     enum member_phase phase;
     uint64_t phase_end_us; /* the phase ends then at the latest */

@@ -104,7 +104,7 @@ void member_set_voters(struct member *m, const uint32_t *hosts, size_t count)
 
 int member_invite(struct member *m, const char *name, uint64_t *incarnation, uint64_t now_us)
 {
-    struct host host = {.state = HOST_JOINING};
+    struct host host = {.name = name, .arch = "", .state = HOST_JOINING};
     struct row *row;
 
     if (!is_coordinator(m) || m->phase != MEMBER_UP)
@@ -114,7 +114,6 @@ int member_invite(struct member *m, const char *name, uint64_t *incarnation, uin
     host.index = table_take_index(&m->table);
     if (host.index == 0)
         return -ENOSPC;
-    strncpy(host.name, name, HOST_NAME_MAX_BYTES);
     host.incarnation = m->table.incarnation + 1;
     row = table_add(&m->table, &host);
     if (row == NULL)
@@ -206,20 +205,23 @@ void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, 
 {
     struct row *row = table_row(&m->table, index);
     struct cursor c = cursor_reader(payload, size);
+    struct host_room room;
     struct host host;
     const char *refusal;
 
-    control_get_host(&c, &host);
+    control_get_host(&c, &host, &room);
     refusal = cursor_done(&c) ? join_refusal(m, row, &host) : "it is malformed";
+    host.index = index;
+    if (refusal == NULL) {
+        host.incarnation = row->host.incarnation;
+        host.state = HOST_JOINING;
+        host.coordinator = false;
+        refusal = table_describe(row, &host) ? NULL : "no memory";
+    }
     if (refusal != NULL) {
         member_log(m, "refused JOIN of host %u: %s", index, refusal);
         return;
     }
-    host.index = index;
-    host.incarnation = row->host.incarnation;
-    host.state = HOST_JOINING;
-    host.coordinator = 0;
-    row->host = host;
     row->invited = false;
     row->wants = true;
     row->heard_us = row->direct_us = now_us;

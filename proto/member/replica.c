@@ -118,10 +118,10 @@ static void apply_row(struct member *m, const struct host *host, uint8_t flags, 
             table_rise(&m->table, row);
         return;
     }
-    /* What a row says anew, apart from its state. */
+    /* What a row says anew, apart from its state; without memory it goes on saying what it did. */
     uint8_t state = row->host.state;
 
-    row->host = *host;
+    table_describe(row, host);
     row->host.state = state;
     member_set_state(
         m, row, host->state,
@@ -200,13 +200,14 @@ static void apply_rows(struct member *m, const uint8_t *payload, size_t size, ui
 {
     struct cursor c = cursor_reader(payload, size);
     struct table_head head;
-    struct host host = {0};
+    struct host_room room = {0};
+    struct host host = host_in(&room);
     uint8_t flags;
 
     table_get_head(&c, &head);
     follow(m, &head); /* before the rows: who hears of them may ask who coordinates */
     for (uint16_t i = 0; i < head.count && m->phase != MEMBER_ENDED; i++) {
-        bool described = table_get_row(&c, &host, &flags);
+        bool described = table_get_row(&c, &host, &room, &flags);
 
         host.coordinator = host.index == m->table.coordinator;
         if (described)

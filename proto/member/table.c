@@ -8,10 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void row_free(struct row *row)
+{
+    free((void *)row->host.addresses); /* the block */
+    free(row);
+}
+
 void table_clear(struct table *t)
 {
     for (size_t i = 0; i < t->count; i++)
-        free(t->rows[t->order[i]]);
+        row_free(t->rows[t->order[i]]);
     memset(t, 0, sizeof *t);
 }
 
@@ -36,13 +42,37 @@ struct row *table_living(const struct table *t, const char *name)
     return NULL;
 }
 
+/* What a host points to is one block: the addresses, the name, the arch. */
+bool table_describe(struct row *row, const struct host *host)
+{
+    size_t addresses = host->address_count * sizeof host->addresses[0];
+    size_t name = strlen(host->name) + 1, arch = strlen(host->arch) + 1;
+    uint8_t *block = malloc(addresses + name + arch);
+    void *former = (void *)row->host.addresses;
+
+    assert(name <= HOST_NAME_MAX_BYTES + 1 && arch <= HOST_ARCH_MAX_BYTES + 1);
+    if (block == NULL)
+        return false;
+    if (addresses > 0)
+        memcpy(block, host->addresses, addresses);
+    memcpy(block + addresses, host->name, name);
+    memcpy(block + addresses + name, host->arch, arch);
+    row->host = *host;
+    row->host.addresses = (struct address *)block;
+    row->host.name = (char *)block + addresses;
+    row->host.arch = (char *)block + addresses + name;
+    free(former); /* where host may have pointed */
+    return true;
+}
+
 struct row *table_add(struct table *t, const struct host *host)
 {
     struct row *row = calloc(1, sizeof *row);
 
-    if (row == NULL)
+    if (row == NULL || !table_describe(row, host)) {
+        free(row);
         return NULL;
-    row->host = *host;
+    }
     assert(host->index <= HOST_INDEX_MAX && t->rows[host->index] == NULL);
     t->rows[host->index] = row;
     t->order[t->count++] = host->index;
@@ -62,7 +92,7 @@ void table_drop(struct table *t, struct row *row)
     assert(i <= t->count);
     memmove(&t->order[i], &t->order[i + 1], (t->count - i) * sizeof t->order[0]);
     t->rows[row->host.index] = NULL;
-    free(row);
+    row_free(row);
 }
 
 void table_rise(struct table *t, struct row *row)
@@ -97,7 +127,7 @@ static void drop_old(struct table *t, size_t down, const struct row *risen)
 
         if (gone && !row->dirty && (down > TABLE_DOWN_MAX || is_replaced(row, risen))) {
             t->rows[row->host.index] = NULL;
-            free(row);
+            row_free(row);
         } else {
             t->order[kept++] = t->order[i];
         }
@@ -206,13 +236,13 @@ static void kind_put(struct cursor *c, const struct host *host)
     cursor_put_text(c, host->arch);
 }
 
-static void kind_get(struct cursor *c, struct host *host)
+static void kind_get(struct cursor *c, struct host *host, struct host_room *room)
 {
     host->representation = cursor_get_u8(c);
     host->memory_bytes = cursor_get_u64(c);
     host->cores = cursor_get_u32(c);
     host->speed = cursor_get_u32(c);
-    cursor_get_text(c, host->arch, sizeof host->arch);
+    cursor_get_text(c, room->arch, sizeof room->arch);
 }
 
 static bool kind_is_like(const struct host *a, const struct host *b)
@@ -241,7 +271,7 @@ static void row_put(struct cursor *c, const struct row *row, uint8_t flags, uint
         address_put(c, &host->addresses[i]);
 }
 
-bool table_get_row(struct cursor *c, struct host *host, uint8_t *flags)
+bool table_get_row(struct cursor *c, struct host *host, struct host_room *room, uint8_t *flags)
 {
     bool first = host->index == 0;
     uint8_t form = cursor_get_u8(c);
@@ -253,17 +283,18 @@ bool table_get_row(struct cursor *c, struct host *host, uint8_t *flags)
         c->bad = true;
     if (form & ROW_BRIEF)
         return false;
-    host->coordinator = host->forgotten = host->address_count = 0;
+    host->coordinator = host->forgotten = false;
+    host->address_count = 0;
     cursor_get_bytes(c, host->id, sizeof host->id);
     host->incarnation = cursor_get_u64(c);
-    cursor_get_text(c, host->name, sizeof host->name);
+    cursor_get_text(c, room->name, sizeof room->name);
     if (!(form & ROW_LIKE))
-        kind_get(c, host);
+        kind_get(c, host, room);
     unsigned count = cursor_get_u8(c);
     if (count > HOST_ADDRESSES_MAX)
         c->bad = true;
     for (unsigned i = 0; i < count && cursor_ok(c); i++)
-        address_get(c, &host->addresses[i]);
+        address_get(c, &room->addresses[i]);
     host->address_count = (uint8_t)(cursor_ok(c) ? count : 0);
     return true;
 }
@@ -271,12 +302,13 @@ bool table_get_row(struct cursor *c, struct host *host, uint8_t *flags)
 bool table_is_well_formed(const uint8_t *bytes, size_t size, struct table_head *head)
 {
     struct cursor c = cursor_reader(bytes, size);
-    struct host host = {0};
+    struct host_room room = {0};
+    struct host host = host_in(&room);
     uint8_t flags;
 
     table_get_head(&c, head);
     for (uint16_t i = 0; i < head->count && cursor_ok(&c); i++)
-        if (!table_get_row(&c, &host, &flags) && head->flags & TABLE_FULL)
+        if (!table_get_row(&c, &host, &room, &flags) && head->flags & TABLE_FULL)
             c.bad = true;
     return cursor_done(&c);
 }

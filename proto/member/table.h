@@ -60,34 +60,38 @@ static inline uint32_t epoch_mark(uint64_t epoch)
     return (uint32_t)(epoch >> 32) << 9 ^ (uint32_t)epoch;
 }
 
+/* Every host has one for each host, and one machine may have thousands of hosts: fields of one size
+ * stand together, so that nothing is lost between them. */
 struct row {
-    struct host host;
-    uint8_t flags;  /* enum row_flags */
-    bool announced; /* the owner was told that it was added */
-    bool marked;    /* seen in the full table that is being read */
-    bool calls;     /* it made a roll call while no coordinator was heard */
-    uint32_t risen; /* the table was tidied so often when it came up, and once more */
+    struct host host; /* points to a block of the row: table_describe() */
     struct row *next_risen;
     uint64_t heard_us;  /* last sign of life, also through others */
     uint64_t direct_us; /* last datagram from itself; 0: none ever */
     uint64_t pinged_us; /* it was last asked for one */
-    uint32_t asker;     /* wants to know when it is heard of, until ... */
     uint64_t asker_until_us;
     uint64_t granted; /* the last claim of this node that it granted */
-    bool rival;       /* its own claim came, and was refused, since this node claims */
     /* coordinator */
-    bool invited;         /* expected, has not sent JOIN: not in the table that is agreed */
-    bool wants;           /* sent JOIN, waits for the next batch: nor is this one */
-    bool fresh;           /* proposed for the first time: nor is this one yet */
-    bool synced;          /* was sent the last version, or should have it */
-    bool dirty;           /* is to be as follows, and nothing of that is in the log yet */
-    uint8_t wanted;       /* its state then */
+    const char *cause;  /* of what is wanted, for the log */
+    uint64_t leaves_us; /* it said that it wants to leave; 0: it did not */
+    uint64_t acked;     /* version that it acknowledged */
+    uint64_t whole;     /* version of the full table that it was sent last, as it asked */
+    /* all */
+    uint32_t asker; /* wants to know when it is heard of, until asker_until_us */
+    uint32_t risen; /* the table was tidied so often when it came up, and once more */
+    uint8_t flags;  /* enum row_flags */
+    bool announced; /* the owner was told that it was added */
+    bool marked;    /* seen in the full table that is being read */
+    bool calls;     /* it made a roll call while no coordinator was heard */
+    bool rival;     /* its own claim came, and was refused, since this node claims */
+    /* coordinator */
+    uint8_t wanted;       /* its state when it is dirty */
     uint8_t wanted_flags; /* its flags then */
-    const char *cause;    /* of that, for the log */
-    uint64_t leaves_us;   /* it said that it wants to leave; 0: it did not */
-    bool released;        /* it may */
-    uint64_t acked;       /* version that it acknowledged */
-    uint64_t whole;       /* version of the full table that it was sent last, as it asked */
+    bool invited : 1;     /* expected, has not sent JOIN: not in the table that is agreed */
+    bool wants : 1;       /* sent JOIN, waits for the next batch: nor is this one */
+    bool fresh : 1;       /* proposed for the first time: nor is this one yet */
+    bool synced : 1;      /* was sent the last version, or should have it */
+    bool dirty : 1;       /* is to be as wanted, and nothing of that is in the log yet */
+    bool released : 1;    /* may leave, as it wants to */
 };
 
 struct table {
@@ -124,6 +128,9 @@ struct row *table_living(const struct table *t, const char *name);
 
 /* A copy of host as a new row; NULL: no memory. There must be none with that index. */
 struct row *table_add(struct table *t, const struct host *host);
+/* Makes row->host that host, with a copy of what it points to, and none of what it was; false: no
+ * memory, and the row is as it was. `host` may point to what row->host does. */
+bool table_describe(struct row *row, const struct host *host);
 void table_drop(struct table *t, struct row *row);
 /* Forgets the rows of hosts gone that a later incarnation replaced, and the oldest ones over
  * TABLE_DOWN_MAX. Looks at them only if that may have changed since the last time. */
@@ -173,8 +180,9 @@ bool table_save(const struct table *t, uint8_t **bytes, size_t *size);
 void table_get_head(struct cursor *c, struct table_head *head);
 /* Whether bytes are one well-formed TABLE payload, of which the head is taken. */
 bool table_is_well_formed(const uint8_t *bytes, size_t size, struct table_head *head);
-/* Reads a row of the frame; `host` has what the last call left there, at first zeros. false: the
- * row is brief, and of the host only index and state were read. */
-bool table_get_row(struct cursor *c, struct host *host, uint8_t *flags);
+/* Reads a row of the frame into the host, which points to the room; both have what the last call
+ * left there, at first zeros and host_in(). false: the row is brief, and of the host only index and
+ * state were read. */
+bool table_get_row(struct cursor *c, struct host *host, struct host_room *room, uint8_t *flags);
 
 #endif

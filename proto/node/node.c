@@ -121,6 +121,7 @@ struct node *node_create(const struct node_config *config, const struct node_own
     if (node == NULL)
         return NULL;
     node->config = *config;
+    host_keep(&node->config.self, &node->self_room, &config->self);
     node->owner = *owner;
     node->due_us = node->peers_us = UINT64_MAX;
     struct node_config *c = &node->config;

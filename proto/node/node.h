@@ -67,7 +67,7 @@ struct node_config {
     char vm[VM_NAME_MAX + 1];
     uint8_t key[VM_KEY_BYTES];
     bool encrypt;              /* what goes to other hosts; the same in the whole VM */
-    struct host self;          /* index 0 for a bootstrap: becomes 1 */
+    struct host self;          /* index 0 for a bootstrap: becomes 1; the node keeps a copy */
     uint64_t fail_timeout_us;  /* default 5 s: silence after which a host is declared gone */
     uint64_t join_timeout_us;  /* default 20 s */
     size_t datagram_bytes_min; /* what every path carries, e.g. 1200 */

@@ -47,6 +47,7 @@ struct rolls {
 
 struct node {
     struct node_config config;
+    struct host_room self_room; /* of config.self */
     struct node_owner owner;
     struct medium media[MEDIA];
     bool has_ether;

@@ -108,25 +108,26 @@ void control_put_host(struct cursor *c, const struct host *host)
         address_put(c, &host->addresses[i]);
 }
 
-void control_get_host(struct cursor *c, struct host *host)
+void control_get_host(struct cursor *c, struct host *host, struct host_room *room)
 {
-    memset(host, 0, sizeof *host);
+    memset(room, 0, sizeof *room);
+    *host = host_in(room);
     host->index = cursor_get_u32(c);
     host->state = cursor_get_u8(c);
     host->representation = cursor_get_u8(c);
-    host->coordinator = cursor_get_u8(c);
+    host->coordinator = cursor_get_u8(c) != 0;
     unsigned count = cursor_get_u8(c);
     cursor_get_bytes(c, host->id, sizeof host->id);
     host->incarnation = cursor_get_u64(c);
     host->memory_bytes = cursor_get_u64(c);
     host->cores = cursor_get_u32(c);
     host->speed = cursor_get_u32(c);
-    cursor_get_text(c, host->name, sizeof host->name);
-    cursor_get_text(c, host->arch, sizeof host->arch);
+    cursor_get_text(c, room->name, sizeof room->name);
+    cursor_get_text(c, room->arch, sizeof room->arch);
     if (count > HOST_ADDRESSES_MAX || host->index > HOST_INDEX_MAX)
         c->bad = true;
     for (unsigned i = 0; i < count && cursor_ok(c); i++)
-        address_get(c, &host->addresses[i]);
+        address_get(c, &room->addresses[i]);
     host->address_count = (uint8_t)(cursor_ok(c) ? count : 0);
 }
 
@@ -143,7 +144,7 @@ void control_get_host_event(struct cursor *c, struct control_host_event *e)
     e->event = cursor_get_u8(c);
     get_padding(c, 3);
     e->coordinator = cursor_get_u32(c);
-    control_get_host(c, &e->host);
+    control_get_host(c, &e->host, &e->room);
 }
 
 void control_put_task(struct cursor *c, const struct control_task *task)
@@ -606,6 +607,7 @@ void control_put_bootstrap(struct cursor *c, const struct control_bootstrap *b)
 void control_get_bootstrap(struct cursor *c, struct control_bootstrap *b)
 {
     memset(b, 0, sizeof *b);
+    b->coordinator = host_in(&b->room);
     b->version = cursor_get_u8(c);
     if (b->version != WIRE_VERSION)
         return; /* what follows may look otherwise there */
@@ -622,5 +624,5 @@ void control_get_bootstrap(struct cursor *c, struct control_bootstrap *b)
     cursor_get_text(c, b->bind, sizeof b->bind);
     cursor_get_text(c, b->interface, sizeof b->interface);
     get_env(c, &b->env);
-    control_get_host(c, &b->coordinator);
+    control_get_host(c, &b->coordinator, &b->room);
 }

@@ -73,13 +73,14 @@ void control_get_enrolled(struct cursor *c, struct control_enrolled *e);
 
 /* ---- a row of the host table, also inside TABLE and HOST_EVENT ---- */
 void control_put_host(struct cursor *c, const struct host *host);
-void control_get_host(struct cursor *c, struct host *host);
+void control_get_host(struct cursor *c, struct host *host, struct host_room *room);
 
 /* ---- HOST_EVENT: event=u8 3u8(0) coordinator=u32 host, to all tasks of the daemon ---- */
 struct control_host_event {
     uint8_t event; /* enum node_host_event */
     uint32_t coordinator;
     struct host host;
+    struct host_room room; /* of a host that was read */
 };
 void control_put_host_event(struct cursor *c, const struct control_host_event *e);
 void control_get_host_event(struct cursor *c, struct control_host_event *e);
@@ -375,6 +376,7 @@ struct control_bootstrap {
     char interface[CONTROL_INTERFACE_MAX + 1];
     struct control_env env;
     struct host coordinator;
+    struct host_room room; /* of a coordinator that was read */
 };
 void control_put_bootstrap(struct cursor *c, const struct control_bootstrap *b);
 void control_get_bootstrap(struct cursor *c, struct control_bootstrap *b);

@@ -560,9 +560,13 @@ static void invitation(const char *vm, unsigned port)
                                   .fail_timeout_us = 5000000,
                                   .name = "intruder"};
     snprintf(b.vm, sizeof b.vm, "%s", vm);
-    b.coordinator = (struct host){.index = 1, .state = HOST_UP, .address_count = 1, .name = "h0"};
-    b.coordinator.addresses[0] =
-        (struct address){ADDRESS_IPV4, 6, {127, 0, 0, 1, (uint8_t)(port >> 8), (uint8_t)port}};
+    struct address address = {ADDRESS_IPV4, 6, {127, 0, 0, 1, (uint8_t)(port >> 8), (uint8_t)port}};
+    b.coordinator = (struct host){.name = "h0",
+                                  .arch = "",
+                                  .addresses = &address,
+                                  .index = 1,
+                                  .state = HOST_UP,
+                                  .address_count = 1};
     control_put_bootstrap(&w, &b);
     for (const uint8_t *at = bytes; at < w.at; at++)
         printf("%02x", *at);

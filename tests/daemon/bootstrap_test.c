@@ -8,25 +8,26 @@
 
 static struct control_bootstrap example(void)
 {
-    struct control_bootstrap b = {.version = WIRE_VERSION,
-                                  .index = 5,
-                                  .incarnation = 7,
-                                  .key = {1, 2, 3},
-                                  .vm = "pool",
-                                  .name = "anna",
-                                  .speed = 500,
-                                  .fail_timeout_us = 1500000,
-                                  .contention = {.mode = CONTENTION_TOKEN,
-                                                 .threshold_bytes = 1,
-                                                 .quantum_bytes = 2,
-                                                 .rate = 3},
-                                  .address = "192.0.2.9",
-                                  .bind = "10.0.0.9",
-                                  .interface = "eth1",
-                                  .env = {.size = 4, .bytes = "A=1"},
-                                  .coordinator = {.index = 1, .address_count = 1, .name = "h0"}};
-    b.coordinator.addresses[0] = (struct address){.family = ADDRESS_IPV4, .size = 6};
-    return b;
+    static const struct address address = {.family = ADDRESS_IPV4, .size = 6};
+    return (struct control_bootstrap){
+        .version = WIRE_VERSION,
+        .index = 5,
+        .incarnation = 7,
+        .key = {1, 2, 3},
+        .vm = "pool",
+        .name = "anna",
+        .speed = 500,
+        .fail_timeout_us = 1500000,
+        .contention = {.mode = CONTENTION_TOKEN,
+                       .threshold_bytes = 1,
+                       .quantum_bytes = 2,
+                       .rate = 3},
+        .address = "192.0.2.9",
+        .bind = "10.0.0.9",
+        .interface = "eth1",
+        .env = {.size = 4, .bytes = "A=1"},
+        .coordinator = {
+            .name = "h0", .arch = "", .addresses = &address, .index = 1, .address_count = 1}};
 }
 
 static int read_line(const char *line, struct control_bootstrap *b, struct failure *why)

@@ -1,4 +1,4 @@
-/* links: proto/wire/contention_config.c daemon/post/casting.c daemon/link/fanout.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/address.c proto/wire/host_set.c */
+/* links: proto/wire/contention_config.c daemon/post/casting.c proto/wire/host.c daemon/link/fanout.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/address.c proto/wire/host_set.c */
 /*
  * casting_test.c - what a daemon does while the engine that casts takes no more. The engine and the
  * loop are this file's.
@@ -371,7 +371,7 @@ static void tasks_of_this_host_get_theirs_here(void)
 
 static void the_end_of_a_host_is_told_behind_its_casts(void)
 {
-    const struct host other = {.index = OTHER, .name = "other"};
+    const struct host other = {.index = OTHER, .name = "other", .arch = ""};
     begin();
     world.daemon.conf.fail_timeout_us = 1000;
     world.settled = false;

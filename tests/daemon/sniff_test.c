@@ -556,7 +556,7 @@ static void hosts_get_their_names(void)
     static uint8_t row[1024];
     uint8_t frame[1200], ping[64];
     struct cursor c = cursor_writer(row, sizeof row);
-    struct host host = {.index = 1, .state = HOST_JOINING, .name = "anne\033"};
+    struct host host = {.index = 1, .state = HOST_JOINING, .name = "anne\033", .arch = ""};
     struct frame head = {
         .kind = FRAME_JOIN, .source = tid_make(1, 0), .destination = tid_make(2, 0)};
 

@@ -16,7 +16,7 @@
     X(reply, control_reply)                                                                        \
     X(enrol, control_enrol)                                                                        \
     X(enrolled, control_enrolled)                                                                  \
-    X(host, host)                                                                                  \
+    X(host_row, host_row)                                                                          \
     X(host_event, control_host_event)                                                              \
     X(task, control_task)                                                                          \
     X(result, control_result)                                                                      \
@@ -38,6 +38,21 @@ struct written {
     uint8_t bytes[WRITTEN_MAX];
     size_t size;
 };
+
+struct host_row {
+    struct host host;
+    struct host_room room;
+};
+
+static void control_put_host_row(struct cursor *c, const struct host_row *row)
+{
+    control_put_host(c, &row->host);
+}
+
+static void control_get_host_row(struct cursor *c, struct host_row *row)
+{
+    control_get_host(c, &row->host, &row->room);
+}
 
 #define ROUND_TRIP(name, type)                                                                     \
     static void write_##name(const struct type *value, struct written *out)                        \

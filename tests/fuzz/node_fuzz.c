@@ -110,11 +110,13 @@ static void create_end(struct pair *pair, unsigned id, bool encrypt)
     config.encrypt = encrypt;
     end->pair = pair;
     end->id = id;
+    struct address address = address_of(id);
     config.self.index = 1 + id;
-    config.self.name[0] = (char)('a' + id);
+    config.self.name = id == 0 ? "a" : "b";
+    config.self.arch = "";
     config.self.id[0] = (uint8_t)(1 + id);
     config.self.address_count = 1;
-    config.self.addresses[0] = address_of(id);
+    config.self.addresses = &address;
     end->node = node_create(&config, &owner);
     if (!end->node)
         abort();

@@ -467,15 +467,16 @@ static struct life *create_life(struct vm_sim *sim, uint32_t host, uint32_t inde
     life->running = true;
     strcpy(config.vm, "sim");
     memcpy(config.key, KEY, sizeof KEY);
-    snprintf(config.self.name, sizeof config.self.name, "h%u", host);
-    strcpy(config.self.arch, "sim");
+    struct host_room room = {.arch = "sim"};
+    snprintf(room.name, sizeof room.name, "h%u", host);
+    config.self = host_in(&room);
     config.self.index = index;
     config.self.representation = REPRESENTATION_LITTLE;
     config.self.cores = 1;
-    config.self.addresses[config.self.address_count++] = host_address(host, 0);
+    room.addresses[config.self.address_count++] = host_address(host, 0);
     if (sim->config.ether) {
         config.ether_bytes_min = config.ether_bytes_max = ETHER_BYTES_MAX;
-        config.self.addresses[config.self.address_count++] = host_mac(host);
+        room.addresses[config.self.address_count++] = host_mac(host);
     }
     on_random(life, config.self.id, HOST_ID_BYTES);
     life->node = node_create(&config, &owner);

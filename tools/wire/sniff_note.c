@@ -195,8 +195,9 @@ static void note_cast(struct sniff_frame *f, struct cursor *c)
 
 static void note_host(struct sniff_frame *f, struct cursor *c)
 {
+    struct host_room room;
     struct host host;
-    control_get_host(c, &host);
+    control_get_host(c, &host, &room);
     note_say(f, c, "'%s'", host.name);
 }
 

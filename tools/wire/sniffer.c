@@ -79,19 +79,21 @@ static void on_sniffed_frame(void *context, const struct frame *frame, const uin
     if (frame->kind == FRAME_TABLE) {
         struct cursor c = cursor_reader(payload, size);
         struct table_head head;
-        struct host host = {0};
+        struct host_room room = {0};
+        struct host host = host_in(&room);
         uint8_t flags;
         table_get_head(&c, &head);
         for (unsigned i = 0; i < head.count && cursor_ok(&c); i++) {
-            bool described = table_get_row(&c, &host, &flags);
+            bool described = table_get_row(&c, &host, &room, &flags);
             if (described && cursor_ok(&c))
                 sniff_hosts_learn_row(s->hosts, s->sighting.head.vm, &host);
         }
     }
     if (frame->kind == FRAME_JOIN && s->sighting.from_host != 0) {
         struct cursor c = cursor_reader(payload, size);
+        struct host_room room;
         struct host host;
-        control_get_host(&c, &host);
+        control_get_host(&c, &host, &room);
         if (cursor_done(&c)) {
             host.index = s->sighting.from_host;
             sniff_hosts_learn_row(s->hosts, s->sighting.head.vm, &host);

@@ -153,11 +153,13 @@ static void on_random(void *context, void *bytes, size_t size)
 
 static struct host host_of(unsigned id)
 {
+    static const struct address addresses[] = {{ADDRESS_IPV4, 6, {10, 0, 0, 1, 0, 1}},
+                                               {ADDRESS_IPV4, 6, {10, 0, 0, 2, 0, 1}}};
     return (struct host){.index = 1 + id,
                          .state = HOST_UP,
                          .id = {(uint8_t)(10 + id)},
                          .address_count = 1,
-                         .addresses = {{ADDRESS_IPV4, 6, {10, 0, 0, (uint8_t)(1 + id), 0, 1}}}};
+                         .addresses = &addresses[id]};
 }
 
 static void end_create(struct trip *trip, unsigned id)

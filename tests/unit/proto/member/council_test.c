@@ -105,9 +105,15 @@ static void set_up(struct witness *w, uint32_t self, uint32_t hosts)
     w->table.epoch = epoch_make(1, 0);
     w->table.promised = 1;
     for (uint32_t i = 1; i <= hosts; i++) {
-        struct host host = {.index = i, .state = HOST_UP, .incarnation = i, .id = {(uint8_t)i}};
+        char name[16];
+        struct host host = {.name = name,
+                            .arch = "",
+                            .index = i,
+                            .state = HOST_UP,
+                            .incarnation = i,
+                            .id = {(uint8_t)i}};
 
-        snprintf(host.name, sizeof host.name, "h%u", i);
+        snprintf(name, sizeof name, "h%u", i);
         table_add(&w->table, &host);
     }
     table_set_coordinator(&w->table, 1);

@@ -13,6 +13,7 @@
 
 #include "proto/wire/control.h"
 #include "proto/wire/datagram.h"
+#include "tests/unit/memory.h"
 #include "tests/unit/runner.h"
 
 #define FAIL_TIMEOUT_US 5000000u
@@ -159,11 +160,18 @@ static void on_log(void *context, const char *line)
 
 static struct counters counters;
 
+static bool no_memory;
+
+static bool memory_fails(size_t size)
+{
+    (void)size;
+    return no_memory;
+}
+
 static struct host host_of(uint32_t index, const char *name)
 {
-    struct host host = {.index = index, .state = HOST_UP};
+    struct host host = {.name = name, .arch = "", .index = index, .state = HOST_UP};
 
-    snprintf(host.name, sizeof host.name, "%s", name);
     host.id[0] = (uint8_t)index;
     return host;
 }
@@ -374,13 +382,58 @@ static void rows_of_the_gone_go(void)
     table_clear(&t);
 }
 
+/* A row keeps what it was told, whoever's it was, and if it was its own. */
+static void rows_keep_what_they_say(void)
+{
+    struct table t = {.next_index = 9};
+    struct host_room room = {.name = "anne", .arch = "x", .addresses = {{ADDRESS_ETHER, 6, {2}}}};
+    const struct address address = room.addresses[0];
+    struct host host = host_in(&room), other = host_of(2, "bert");
+
+    host.index = 1;
+    host.state = HOST_UP;
+    host.address_count = 1;
+    struct row *row = table_add(&t, &host);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+    memset(&room, 0, sizeof room);
+    for (uint32_t cores = 0; cores < 2; cores++) {
+        CU_ASSERT_EQUAL(row->host.cores, cores);
+        CU_ASSERT_STRING_EQUAL(row->host.name, "anne");
+        CU_ASSERT_STRING_EQUAL(row->host.arch, "x");
+        CU_ASSERT(address_equal(&row->host.addresses[0], &address));
+        host = row->host;
+        host.cores++;
+        CU_ASSERT(table_describe(row, &host));
+    }
+    CU_ASSERT(table_describe(row, &row->host));
+    if (MEMORY_CAN_FAIL) {
+        no_memory = true;
+        CU_ASSERT_PTR_NULL(table_add(&t, &other));
+        CU_ASSERT_FALSE(table_describe(row, &other));
+        no_memory = false;
+        CU_ASSERT_EQUAL(t.count, 1);
+    }
+    CU_ASSERT_STRING_EQUAL(row->host.name, "anne");
+    CU_ASSERT_EQUAL(row->host.cores, 2);
+    host_keep(&host, &room, &row->host);
+    host_keep(&host, &room, &host); /* where it lies already */
+    other.index = 1;
+    CU_ASSERT(table_describe(row, &other));
+    CU_ASSERT_STRING_EQUAL(row->host.name, "bert");
+    CU_ASSERT_EQUAL(row->host.address_count, 0);
+    CU_ASSERT_STRING_EQUAL(host.name, "anne");
+    CU_ASSERT(address_equal(&host.addresses[0], &address));
+    table_clear(&t);
+}
+
 /* What is in a row of the table is read back, whatever form it was written in. */
 static void rows_come_back(void)
 {
     struct table t = {.epoch = 1, .version = 1, .next_index = 9};
     uint8_t bytes[4096];
     struct table_head head;
-    struct host read = {0};
+    struct host_room room = {0};
+    struct host read = host_in(&room);
     uint8_t flags;
     size_t at = 0;
 
@@ -396,7 +449,7 @@ static void rows_come_back(void)
     table_get_head(&c, &head);
     for (uint32_t i = 1; i <= 4; i++) {
         const struct host *host = &table_row(&t, i)->host;
-        CU_ASSERT(table_get_row(&c, &read, &flags));
+        CU_ASSERT(table_get_row(&c, &read, &room, &flags));
         CU_ASSERT_EQUAL(flags, ROW_VOTER);
         CU_ASSERT(read.index == i && read.state == HOST_UP && read.cores == i / 3);
         CU_ASSERT(read.memory_bytes == 77 && read.address_count == host->address_count);
@@ -434,6 +487,16 @@ static void joins_that_are_refused(void)
     member_on_frame(m, 2, FRAME_JOIN, payload, 7, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(w.line, "malformed"));
     CU_ASSERT_EQUAL(table_row(member_table(m), 2)->host.state, HOST_JOINING);
+    if (MEMORY_CAN_FAIL) {
+        host.name = "b";
+        c = cursor_writer(payload, sizeof payload);
+        control_put_host(&c, &host);
+        no_memory = true;
+        member_on_frame(m, 2, FRAME_JOIN, payload, (size_t)(c.at - payload), 0);
+        no_memory = false;
+        CU_ASSERT_PTR_NOT_NULL(strstr(w.line, "no memory"));
+        CU_ASSERT(table_row(member_table(m), 2)->invited);
+    }
     member_destroy(m);
 }
 
@@ -824,6 +887,7 @@ static const struct test_case CASES[] = {
     {"invitations", invitations},
     {"indices run out", indices_run_out},
     {"rows come back", rows_come_back},
+    {"rows keep what they say", rows_keep_what_they_say},
     {"rows of the gone go", rows_of_the_gone_go},
     {"full table on demand", full_table_on_demand},
     {"joining needs a quorum", joining_needs_a_quorum},

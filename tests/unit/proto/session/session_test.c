@@ -134,10 +134,12 @@ static void on_random(void *context, void *bytes, size_t size)
 
 static struct host host_of(unsigned id)
 {
+    static struct address addresses[2];
     struct host host = {.index = 1 + id, .state = HOST_UP, .address_count = 1};
 
     host.id[0] = (uint8_t)(10 + id);
-    host.addresses[0] = address_of(id);
+    addresses[id] = address_of(id);
+    host.addresses = &addresses[id];
     return host;
 }
 
