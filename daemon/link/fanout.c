@@ -23,7 +23,10 @@ struct fanout {
 
 struct fanout *fanout_create(void)
 {
-    return calloc(1, sizeof(struct fanout));
+    struct fanout *f = malloc(sizeof *f);
+    if (f != NULL)
+        f->count = 0, f->used = 0; /* the rest is touched only when something is cast */
+    return f;
 }
 
 void fanout_destroy(struct fanout *f)

@@ -2,6 +2,8 @@
  * The UDP link. Out: BATCHES slots of up to BATCH_BYTES, each for one address and one datagram
  * size; a slot is one message of sendmmsg() and, when it holds several datagrams, one segmented
  * send. In: recvmmsg() into BATCHES buffers, each maybe several datagrams joined by the kernel.
+ * What a burst filled is given back when only the first of them is needed: one machine may have
+ * thousands of daemons, of which few are busy.
  *
  * Invariants: slots first .. first+count-1 (no wrap) are in use; only the last one still grows.
  * What is built behind it (udp_room()) may reach over its end: there is one slot's room behind the
@@ -14,6 +16,7 @@
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "daemon/base/sockaddr.h"
@@ -31,6 +34,7 @@
 #define SEGMENTED_BYTES_MAX 65000 /* what fits one IP packet with its headers */
 #define SEGMENTS_MAX 64           /* as the kernel's UDP_MAX_SEGMENTS */
 #define RECEIVE_ROUNDS 4
+#define QUIET_READS 32 /* in a row, after which what a burst filled is given back */
 #define SOCKET_BUFFER_BYTES (8 * 1024 * 1024)
 
 struct batch {
@@ -51,7 +55,9 @@ struct udp {
     struct address last_to;
     struct batch out[BATCHES];
     unsigned first, count;
-    uint8_t *in; /* BATCHES buffers */
+    uint8_t *in;    /* BATCHES buffers */
+    bool filled;    /* more than the first of them, since they were given back */
+    unsigned quiet; /* reads since then that needed no more than the first */
     uint64_t sent, received, received_bytes, sends, receives, refused, dropped;
 };
 
@@ -353,6 +359,23 @@ static int incoming_fill(struct udp *udp, struct incoming *in)
     return recvmmsg(udp->fd, in->messages, BATCHES, MSG_DONTWAIT, NULL);
 }
 
+/* After a read into n buffers. */
+static void buffers_release(struct udp *udp, int n)
+{
+    if (n > 1) {
+        udp->filled = true;
+        udp->quiet = 0;
+    }
+    if (!udp->filled || ++udp->quiet <= QUIET_READS)
+        return;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)udp->in + BATCH_BYTES + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)udp->in + (size_t)BATCHES * BATCH_BYTES) & ~(page - 1);
+    madvise((void *)begin, end - begin, MADV_DONTNEED); /* else they stay */
+    udp->filled = false;
+    udp->quiet = 0;
+}
+
 /* The size of the datagrams that the kernel joined, or of the whole when it is one. */
 static size_t segment_size(struct msghdr *msg, size_t whole)
 {
@@ -389,6 +412,7 @@ size_t udp_receive(struct udp *udp, udp_datagram_fn *fn, void *context)
         int n = incoming_fill(udp, &in);
         for (int i = 0; i < n; i++)
             message_deliver(udp, &in.messages[i], fn, context);
+        buffers_release(udp, n);
         if (n < BATCHES)
             break;
     }

@@ -52,18 +52,19 @@ struct council {
     uint32_t told_leaving; /* the leader that was told so */
     uint64_t epoch;        /* in which this host leads, as the owner was told; 0: it does not */
     /* coordinator */
-    bool stale;          /* who is to vote is to be looked at anew */
-    uint64_t conf_index; /* of the configuration that the table was told */
-    uint8_t payload[FRAME_PAYLOAD_MAX];
+    bool stale;                         /* who is to vote is to be looked at anew */
+    uint64_t conf_index;                /* of the configuration that the table was told */
+    uint8_t payload[FRAME_PAYLOAD_MAX]; /* of a frame or command that is made; the last */
 };
 
 struct council *council_create(const struct council_config *config,
                                const struct council_owner *owner)
 {
-    struct council *c = calloc(1, sizeof *c);
+    struct council *c = malloc(sizeof *c);
 
     if (c == NULL)
         return NULL;
+    memset(c, 0, offsetof(struct council, payload)); /* which most hosts never touch */
     c->config = *config;
     c->owner = *owner;
     memcpy(c->self.id, config->id, HOST_ID_BYTES);

@@ -65,6 +65,7 @@
  */
 #include "proto/member/member.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,10 +82,11 @@
 
 struct member *member_create(const struct member_config *config, const struct member_owner *owner)
 {
-    struct member *m = calloc(1, sizeof *m);
+    struct member *m = malloc(sizeof *m);
 
     if (m == NULL)
         return NULL;
+    memset(m, 0, offsetof(struct member, scratch)); /* which most hosts never touch */
     m->config = *config;
     host_keep(&m->config.self, &m->self_room, &config->self);
     m->owner = *owner;

@@ -28,7 +28,7 @@ struct reading {
     uint32_t sender; /* 0: none */
     uint64_t epoch, version;
     uint8_t *bytes; /* see table.h */
-    size_t size;
+    size_t size, room;
 };
 
 /* This host in office, or on its way there. */
@@ -112,7 +112,7 @@ struct member {
     uint64_t helpers, helpers_until_us; /* who is asked about the coordinator, and until when */
     struct election election;
     struct roll roll;
-    uint8_t scratch[FRAME_PAYLOAD_MAX];
+    uint8_t scratch[FRAME_PAYLOAD_MAX]; /* of a TABLE frame that is made; the last */
 };
 
 static inline bool is_coordinator(const struct member *m)

@@ -16,6 +16,7 @@
 #include "proto/member/member_state.h"
 
 #define READING_BYTES_MAX (4u << 20)
+#define READING_STEP (256u << 10) /* of its room: so much leaves no gap among the rows */
 
 static bool is_later(const struct table *t, const struct table_head *head)
 {
@@ -289,7 +290,11 @@ static void replica_collect(struct member *m, uint32_t host, const struct table_
         replica_drop_reading(m);
         *r = (struct reading){.sender = host, .epoch = head->epoch, .version = head->version};
     }
-    bytes = r->size + size > READING_BYTES_MAX ? NULL : realloc(r->bytes, r->size + 4 + size);
+    bytes = r->bytes;
+    if (r->size + 4 + size > r->room) {
+        r->room = r->size + 4 + size + READING_STEP;
+        bytes = r->room > READING_BYTES_MAX ? NULL : realloc(r->bytes, r->room);
+    }
     if (bytes == NULL) {
         replica_drop_reading(m);
         return;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "daemon/base/sockaddr.h"
 #include "daemon/link/udp.h"
@@ -81,6 +83,7 @@ struct received {
     size_t sizes[SIZES_MAX];
     size_t count;
     bool damaged;
+    const uint8_t *last; /* where it was */
 };
 
 static void on_datagram(void *context, const struct address *from, const uint8_t *bytes,
@@ -88,6 +91,7 @@ static void on_datagram(void *context, const struct address *from, const uint8_t
 {
     (void)from;
     struct received *r = context;
+    r->last = bytes;
     for (size_t i = 0; i < size; i++)
         r->damaged |= bytes[i] != (uint8_t)(r->count + i);
     if (r->count < SIZES_MAX)
@@ -95,8 +99,9 @@ static void on_datagram(void *context, const struct address *from, const uint8_t
 }
 
 /* Sends datagrams of these sizes, built in place or not, and checks that each arrives as it was, in
- * order. */
-static void carries_built(struct pair *p, const size_t *sizes, size_t count, bool in_place)
+ * order; where the last one was. */
+static const uint8_t *carries_built(struct pair *p, const size_t *sizes, size_t count,
+                                    bool in_place)
 {
     static uint8_t elsewhere[65536];
     static struct received r;
@@ -115,6 +120,7 @@ static void carries_built(struct pair *p, const size_t *sizes, size_t count, boo
     CU_ASSERT_FALSE(r.damaged);
     CU_ASSERT_EQUAL(r.count, count);
     CU_ASSERT_EQUAL(memcmp(r.sizes, sizes, count * sizeof sizes[0]), 0);
+    return r.last;
 }
 
 static void carries(struct pair *p, const size_t *sizes, size_t count)
@@ -181,6 +187,32 @@ static void many_datagrams_take_few_calls(void)
     pair_close(&p);
 }
 
+static bool is_in_memory(const uint8_t *byte)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char in_memory = 0;
+    CU_ASSERT_EQUAL(mincore((void *)((uintptr_t)byte & ~(page - 1)), 1, &in_memory), 0);
+    return in_memory & 1;
+}
+
+/* What a burst filled is given back when datagrams come one by one, and is there for the next. */
+static void a_burst_leaves_no_memory_behind(void)
+{
+    struct pair p;
+    size_t burst[12], one = 1200;
+    for (size_t i = 0; i < 12; i++)
+        burst[i] = 600 + i; /* which cannot be joined */
+    pair_open(&p);
+    for (int round = 0; round < 2; round++) {
+        const uint8_t *last = carries_built(&p, burst, 12, false);
+        CU_ASSERT_TRUE(is_in_memory(last));
+        for (int i = 0; i < 40; i++)
+            carries_built(&p, &one, 1, false);
+        CU_ASSERT_FALSE(is_in_memory(last));
+    }
+    pair_close(&p);
+}
+
 static void what_cannot_be_sent_is_counted(void)
 {
     struct pair p;
@@ -217,6 +249,7 @@ int main(void)
         {"a run is built where it is sent from", a_run_is_built_where_it_is_sent_from},
         {"datagrams arrive as they were sent", datagrams_arrive_as_they_were_sent},
         {"many datagrams take few calls", many_datagrams_take_few_calls},
+        {"a burst leaves no memory behind", a_burst_leaves_no_memory_behind},
         {"what cannot be sent is counted", what_cannot_be_sent_is_counted},
         {"a port in use is an error", a_port_in_use_is_an_error},
     };
