@@ -2,6 +2,9 @@
  * window_ring.c - the ring of stream bytes. Behind its end lies a spare area: when a view meets the
  * end too early, the first bytes of the ring are repeated there, so that a reader gets a whole
  * frame in one piece. That costs a copy of at most RING_VIEW_BYTES once per turn of the ring.
+ *
+ * A burst leaves a large ring behind, all of which a trickle of bytes would touch in time:
+ * thousands of daemons, each of which was sent a table once, would have half a MiB more for good.
  */
 #include "proto/window/window_ring.h"
 
@@ -11,6 +14,8 @@
 
 #define RING_CAPACITY_MIN (2u * 1024)     /* a coordinator has thousands, which carry little */
 #define RING_CAPACITY_LARGE (512u * 1024) /* then little is repeated for each byte */
+#define RING_LITTLE 64                    /* that part of its capacity */
+#define RING_LULLS 32                     /* after so many it begins anew */
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -33,12 +38,26 @@ void window_ring_free(struct window_ring *r)
     *r = (struct window_ring){0};
 }
 
+/* Nothing lies in it now. */
+static void window_ring_begin(struct window_ring *r)
+{
+    r->lulls = r->most <= r->capacity / RING_LITTLE ? r->lulls + 1 : 0;
+    r->most = 0;
+    if (r->lulls >= RING_LULLS && r->capacity > RING_CAPACITY_MIN)
+        window_ring_free(r);
+}
+
 bool window_ring_reserve(struct window_ring *r, uint64_t begin, uint64_t used, uint64_t end)
 {
-    struct window_ring grown = {.capacity = r->capacity == 0 ? RING_CAPACITY_MIN : r->capacity};
     assert(begin <= used && used <= end);
+    if (begin == used)
+        window_ring_begin(r);
+    if (end - begin > r->most)
+        r->most = (size_t)(end - begin);
     if (end - begin <= r->capacity)
         return true;
+    struct window_ring grown = {.capacity = r->capacity == 0 ? RING_CAPACITY_MIN : r->capacity,
+                                .most = r->most};
     while (grown.capacity < end - begin)
         grown.capacity *= 2;
     if (grown.capacity > RING_VIEW_BYTES && grown.capacity < RING_CAPACITY_LARGE)

@@ -1,6 +1,6 @@
 /*
  * window_ring.h - bytes of a stream, each kept at its offset modulo the capacity. A ring grows by
- * doubling when it must and never shrinks.
+ * doubling when it must. When it holds little for a while it begins anew, as small as it can be.
  */
 #ifndef COVEY_PROTO_WINDOW_RING_H
 #define COVEY_PROTO_WINDOW_RING_H
@@ -16,6 +16,8 @@ struct window_ring {
     uint8_t *bytes;
     size_t capacity;       /* a power of two, or 0 */
     uint64_t mirrored_end; /* the bytes behind the end repeat the first ones up to this offset */
+    size_t most;           /* bytes that it was to hold since it was empty */
+    unsigned lulls;        /* times in a row that it was empty again after it held little */
 };
 
 void window_ring_free(struct window_ring *r);

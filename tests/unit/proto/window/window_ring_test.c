@@ -55,6 +55,36 @@ static void test_little_takes_little(void)
     window_ring_free(&r);
 }
 
+/* After a burst a trickle makes it small again; not while bytes lie in it, nor between bursts. */
+static void test_trickle_after_a_burst(void)
+{
+    struct window_ring r = {0};
+    uint64_t at = 0;
+    CU_ASSERT_TRUE(window_ring_reserve(&r, at, at, at + 300000));
+    at += 300000;
+    size_t large = r.capacity;
+    for (int bursts = 0; bursts < 5; bursts++) {
+        for (int i = 0; i < 30; i++, at += 100)
+            CU_ASSERT_TRUE(window_ring_reserve(&r, at, at, at + 100));
+        CU_ASSERT_TRUE(window_ring_reserve(&r, at, at, at + 20000));
+        at += 20000;
+        CU_ASSERT_EQUAL(r.capacity, large);
+    }
+    CU_ASSERT_TRUE(window_ring_reserve(&r, at, at, at + 100));
+    put(&r, at, at + 100);
+    for (int i = 0; i < 100; i++)
+        CU_ASSERT_TRUE(window_ring_reserve(&r, at, at + 100, at + 200));
+    CU_ASSERT_EQUAL(r.capacity, large);
+    CU_ASSERT_TRUE(view_is(&r, at, at + 100, 100));
+    for (int i = 0; i < 40; i++, at += 100) {
+        CU_ASSERT_TRUE(window_ring_reserve(&r, at, at, at + 100));
+        put(&r, at, at + 100);
+        CU_ASSERT_TRUE(view_is(&r, at, at + 100, 100));
+    }
+    CU_ASSERT(r.capacity <= 4096);
+    window_ring_free(&r);
+}
+
 static void test_view_is_contiguous(void)
 {
     struct window_ring r = {0};
@@ -100,6 +130,7 @@ static void test_run_ends_at_the_wrap(void)
 static const struct test_case cases[] = {
     {"growing keeps bytes", test_growing_keeps_bytes},
     {"little takes little", test_little_takes_little},
+    {"a trickle after a burst", test_trickle_after_a_burst},
     {"a view is contiguous", test_view_is_contiguous},
     {"a view of a small ring", test_view_of_a_small_ring},
     {"a run ends at the wrap", test_run_ends_at_the_wrap},
