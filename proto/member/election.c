@@ -256,7 +256,6 @@ static void ask_all(struct member *m, uint64_t now_us)
         struct row *row = table_at(&m->table, i);
 
         row->granted = 0;
-        row->rival = false;
         if (election_has_say(row) && row->host.index != m->self &&
             row->host.index != m->table.coordinator)
             member_send(m, row->host.index, FRAME_CLAIM, payload, sizeof payload, now_us);
@@ -353,7 +352,7 @@ static void take_reply(struct member *m, uint32_t host, bool granted, uint64_t n
     struct row *row = table_row(&m->table, host);
 
     /* Of two that refused each other the one with the lower index goes on. */
-    if (!granted && !(row->rival && m->self < host))
+    if (!granted && !(row->granted == ROW_RIVAL && m->self < host))
         drop_claim(m, now_us);
     if (!granted)
         return;
@@ -435,10 +434,11 @@ void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, 
         member_log(m, "refused CLAIM of host %u: it is malformed", host);
         return;
     }
-    struct row *row = table_row(&m->table, host);
+    bool better = has_better_claim(m, host, &claim);
 
-    row->rival = has_better_claim(m, host, &claim);
-    granted = !row->rival && !table_is_older(m, &claim) && claim.generation > m->table.promised &&
+    if (better)
+        table_row(&m->table, host)->granted = ROW_RIVAL;
+    granted = !better && !table_is_older(m, &claim) && claim.generation > m->table.promised &&
               !hears_coordinator(m, now_us) && m->phase < MEMBER_GOODBYE;
     if (table_is_older(m, &claim))
         registry_send_full(m, host, now_us);

@@ -60,6 +60,8 @@ static inline uint32_t epoch_mark(uint64_t epoch)
     return (uint32_t)(epoch >> 32) << 9 ^ (uint32_t)epoch;
 }
 
+#define ROW_RIVAL UINT64_MAX /* it claims itself, and was refused since this node claims */
+
 /* Every host has one for each host, and one machine may have thousands of hosts: fields of one size
  * stand together, so that nothing is lost between them. */
 struct row {
@@ -69,7 +71,7 @@ struct row {
     uint64_t direct_us; /* last datagram from itself; 0: none ever */
     uint64_t pinged_us; /* it was last asked for one */
     uint64_t asker_until_us;
-    uint64_t granted; /* the last claim of this node that it granted */
+    uint64_t granted; /* the last claim of this node that it granted, or ROW_RIVAL */
     /* coordinator */
     const char *cause;  /* of what is wanted, for the log */
     uint64_t leaves_us; /* it said that it wants to leave; 0: it did not */
@@ -82,7 +84,6 @@ struct row {
     bool announced; /* the owner was told that it was added */
     bool marked;    /* seen in the full table that is being read */
     bool calls;     /* it made a roll call while no coordinator was heard */
-    bool rival;     /* its own claim came, and was refused, since this node claims */
     /* coordinator */
     uint8_t wanted;       /* its state when it is dirty */
     uint8_t wanted_flags; /* its flags then */

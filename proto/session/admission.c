@@ -18,46 +18,51 @@
 bool admission_take(struct session *s, uint64_t now_us)
 {
     struct admission *a = &s->endpoint->admission;
+    struct turn *t = &s->pending.turn;
 
-    if (!s->admitted && !s->waits && a->under_way < ADMITTED_MAX) {
+    if (!t->admitted && !t->waits && a->under_way < ADMITTED_MAX) {
         a->under_way++;
-        s->admitted = true;
-    } else if (!s->admitted && !s->waits) {
-        LINK_AFTER(a->last, a->first, a->last, s, next_waiting, previous_waiting);
-        s->waits = true;
+        t->admitted = true;
+    } else if (!t->admitted && !t->waits) {
+        LINK_AFTER(a->last, a->first, a->last, s, pending.turn.next, pending.turn.previous);
+        t->waits = true;
     }
-    if (s->admitted)
-        s->admitted_until_us = now_us + ADMITTED_US;
-    return s->admitted;
+    if (t->admitted)
+        t->until_us = now_us + ADMITTED_US;
+    return t->admitted;
+}
+
+static void withdraw(struct admission *a, struct session *s)
+{
+    UNLINK_BOTH(a->first, a->last, s, pending.turn.next, pending.turn.previous);
+    s->pending.turn.waits = false;
 }
 
 void admission_give(struct session *s, uint64_t now_us)
 {
     struct endpoint *e = s->endpoint;
-    struct admission *a = &e->admission;
-    struct session *next = a->first;
+    struct turn *t = &s->pending.turn;
 
-    if (s->waits) {
-        UNLINK_BOTH(a->first, a->last, s, next_waiting, previous_waiting);
-        s->waits = false;
-    }
-    if (!s->admitted)
+    if (t->waits)
+        withdraw(&e->admission, s);
+    if (!t->admitted)
         return;
-    s->admitted = false;
-    if (next == NULL) {
-        a->under_way--;
+    struct session *heir = e->admission.first;
+
+    t->admitted = false;
+    if (heir == NULL) {
+        e->admission.under_way--;
         return;
     }
-    UNLINK_BOTH(a->first, a->last, next, next_waiting, previous_waiting);
-    next->waits = false;
-    next->admitted = true;
-    next->admitted_until_us = UINT64_MAX; /* it has not said HELLO yet */
-    e->owner.admitted(e->owner.context, next->peer, now_us);
+    withdraw(&e->admission, heir);
+    heir->pending.turn.admitted = true;
+    heir->pending.turn.until_us = UINT64_MAX; /* it has not said HELLO yet */
+    e->owner.admitted(e->owner.context, heir->peer, now_us);
 }
 
 uint64_t admission_deadline(const struct session *s)
 {
-    return s->admitted ? s->admitted_until_us : UINT64_MAX;
+    return s->pending.turn.admitted ? s->pending.turn.until_us : UINT64_MAX;
 }
 
 void admission_step(struct session *s, uint64_t now_us)

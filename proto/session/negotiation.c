@@ -41,8 +41,7 @@ static void begin_hello(struct session *s, uint64_t now_us)
     struct endpoint *e = s->endpoint;
     struct pending *p = &s->pending;
 
-    memset(p, 0, sizeof *p);
-    p->phase = PENDING_HELLO;
+    *p = (struct pending){.turn = p->turn, .phase = PENDING_HELLO};
     p->backoff_us = BACKOFF_FIRST_US;
     p->retry_us = now_us;
     p->hello.from = e->me.index;

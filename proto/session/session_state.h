@@ -15,8 +15,16 @@ enum pending_phase {
     PENDING_CONFIRM /* CONFIRM goes to the address of the WELCOME until anything sealed comes */
 };
 
+/* Of a session, to shake hands: admission.c. */
+struct turn {
+    struct session *next, *previous; /* those that wait */
+    bool waits, admitted;
+    uint64_t until_us; /* it is admitted so long */
+};
+
 /* A handshake that this node began. */
 struct pending {
+    struct turn turn;
     enum pending_phase phase;
     unsigned attempts;
     uint64_t retry_us;
@@ -53,9 +61,6 @@ struct session {
     uint8_t peer_id[HOST_ID_BYTES];
     struct ways ways;
     struct pending pending;
-    struct session *next_waiting, *previous_waiting; /* for a turn to shake hands */
-    bool waits, admitted;
-    uint64_t admitted_until_us;
 
     bool open, closed;
     bool held; /* the next frame could not be taken yet */
