@@ -50,27 +50,36 @@ uint64_t brief_sequence(const struct brief *brief, uint64_t next)
     return next + (uint64_t)(int64_t)(int32_t)(brief->sequence - (uint32_t)next);
 }
 
-/* One without a stamp, or of which that was taken. */
-static const char *decode(const uint8_t *bytes, struct brief *brief, size_t *count)
+static const char *check_array(const struct brief *brief, size_t *count)
 {
-    const char *refused = brief_decode(bytes, brief);
-    size_t width = refused == NULL ? covey_type_size(brief->type) : 0;
-    if (refused != NULL)
-        return refused;
+    uint32_t width = (uint32_t)covey_type_size(brief->type), bytes = brief->size - brief->padding;
     if (width == 0)
         return "a brief message of an unknown type";
-    *count = (size_t)(brief->size - brief->padding) / width;
-    if (item_bytes(brief->type, *count) != (uint64_t)ITEM_HEADER_BYTES + brief->size ||
-        *count * width != (size_t)(brief->size - brief->padding))
+    *count = bytes / width;
+    if (*count * width != bytes || (bytes + 7) / 8 * 8 != brief->size)
         return "a brief message that is no array of its type";
     return NULL;
 }
 
-const char *brief_look(uint8_t bytes[BRIEF_STAMPED_BYTES], struct brief *brief, uint64_t *stamp,
-                       size_t *count)
+/* One without a stamp, or of which that was taken. */
+static const char *decode(const uint8_t *bytes, struct brief *brief, size_t *count)
+{
+    const char *refused = brief_decode(bytes, brief);
+    return refused != NULL ? refused : check_array(brief, count);
+}
+
+static const char *decode_stamped(uint8_t bytes[BRIEF_STAMPED_BYTES], struct brief *brief,
+                                  uint64_t *stamp, size_t *count)
 {
     *stamp = brief_is_stamped(bytes) ? brief_stamp_take(bytes) : 0;
     return *stamp == 0 ? "a message without a stamp" : decode(bytes, brief, count);
+}
+
+const char *brief_look(const uint64_t words[BRIEF_STAMPED_WORDS], struct brief *brief,
+                       uint64_t *stamp, size_t *count)
+{
+    const char *refused = brief_of_words(words, brief, stamp);
+    return refused != NULL ? refused : check_array(brief, count);
 }
 
 size_t brief_head_bytes(const struct conn *conn)
@@ -86,7 +95,7 @@ const char *brief_take(struct conn *conn)
     uint64_t stamp = 0;
     size_t count;
     const char *refused = routes[conn->route].ring
-                              ? brief_look(conn->in.head, &brief, &stamp, &count)
+                              ? decode_stamped(conn->in.head, &brief, &stamp, &count)
                               : decode(conn->in.head, &brief, &count);
     if (refused != NULL)
         return refused;

@@ -21,9 +21,9 @@ size_t brief_head_bytes(const struct conn *conn);
 const char *brief_take(struct conn *conn);
 
 /* The header of a message in memory of two tasks, and the elements of its array; the reason of
- * refusal or NULL. `bytes` is a copy, for the other task may change that memory. */
-const char *brief_look(uint8_t bytes[BRIEF_STAMPED_BYTES], struct brief *brief, uint64_t *stamp,
-                       size_t *count);
+ * refusal or NULL. `words` are a copy, for the other task may change that memory. */
+const char *brief_look(const uint64_t words[BRIEF_STAMPED_WORDS], struct brief *brief,
+                       uint64_t *stamp, size_t *count);
 /* The whole number of the message, of which the header has half. */
 uint64_t brief_sequence(const struct brief *brief, uint64_t next);
 

@@ -26,6 +26,7 @@
 #include "lib/member/routes.h"
 #include "lib/member/vm.h"
 #include "lib/msg/message.h"
+#include "proto/wire/cursor.h"
 
 #include <assert.h>
 #include <string.h>
@@ -50,23 +51,63 @@ static struct conn *plain_carrier(struct covey *vm, const struct peer *peer)
     return waits || ends || !order_may_leave_home(vm) ? NULL : conn;
 }
 
-bool plain_send(struct covey *vm, const struct plain_send *what)
+/* So many bytes as words. They are put together in registers: what is stored byte by byte comes
+ * back late as a word. */
+static void words_put(uint64_t *words, const uint8_t *from, size_t bytes)
+{
+    for (; bytes >= sizeof *words; bytes -= sizeof *words, from += sizeof *words)
+        memcpy(words++, from, sizeof *words);
+    if (bytes == 0)
+        return;
+    uint64_t last = 0;
+    for (size_t i = 0; i < bytes; i++)
+        last |= (uint64_t)from[i] << (56 - 8 * i);
+    *words = cursor_word(last);
+}
+
+static void words_get(const uint64_t *words, uint8_t *to, size_t bytes)
+{
+    for (; bytes >= sizeof *words; bytes -= sizeof *words, to += sizeof *words)
+        memcpy(to, words++, sizeof *words);
+    if (bytes == 0)
+        return;
+    uint64_t last = cursor_word(*words);
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(last >> (56 - 8 * i));
+}
+
+/* The header and the array, and so many zeros; false: there is no room in the ring. */
+static bool put_pieces(struct link *link, uint64_t *head, const struct plain_send *what,
+                       size_t bytes, size_t padding)
 {
     static const uint8_t zeros[8];
+    union {
+        const void *from;
+        void *base;
+    } array = {.from = what->base}, behind = {.from = zeros};
+    const struct iovec iov[] = {
+        {head, BRIEF_STAMPED_BYTES}, {array.base, bytes}, {behind.base, padding}};
+    if (!link_shm_fits(link, BRIEF_STAMPED_BYTES + bytes + padding))
+        return false;
+    ssize_t sent = link->ops->send(link, iov, 3);
+    assert(sent == (ssize_t)(BRIEF_STAMPED_BYTES + bytes + padding));
+    return true;
+}
+
+bool plain_send(struct covey *vm, const struct plain_send *what)
+{
     size_t width = covey_type_size(what->type);
     struct peer *peer = peer_find(vm, what->tid);
     struct conn *conn = peer == NULL ? NULL : plain_carrier(vm, peer);
-    if (conn == NULL || width == 0 || what->count > PLAIN_BYTES_MAX / width || what->tag < 0 ||
+    if (conn == NULL || width == 0 || what->count > PLAIN_BYTES_MAX || what->tag < 0 ||
         what->tag > COVEY_TAG_MAX || (what->base == NULL && what->count > 0))
         return false;
-    size_t bytes = what->count * width;
-    size_t size = (size_t)item_bytes(what->type, what->count) - ITEM_HEADER_BYTES;
+    size_t bytes = what->count * width, size = (bytes + 7) & ~(size_t)7;
     uint64_t cost = FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES + size;
-    if (peer->out.credit_bytes < peer->out.sent_bytes + cost ||
-        !link_shm_fits(conn->link, BRIEF_STAMPED_BYTES + size))
+    if (bytes > PLAIN_BYTES_MAX || peer->out.credit_bytes < peer->out.sent_bytes + cost)
         return false;
 
-    uint8_t head[BRIEF_STAMPED_BYTES];
+    uint64_t words[LINK_SHM_WORDS];
     const struct brief brief = {.type = (uint8_t)what->type,
                                 .representation = representation_native(),
                                 .padding = (uint8_t)(size - bytes),
@@ -74,20 +115,20 @@ bool plain_send(struct covey *vm, const struct plain_send *what)
                                 .sequence = (uint32_t)peer->out.sequence,
                                 .tag = what->tag,
                                 .context = what->context};
-    brief_encode(&brief, head);
-    brief_stamp_put(head, order_stamp_now(vm));
-    union {
-        const void *from;
-        void *base;
-    } array = {.from = what->base}, padding = {.from = zeros};
-    const struct iovec iov[] = {
-        {head, sizeof head}, {array.base, bytes}, {padding.base, size - bytes}};
+    bool sent;
+    brief_to_words(&brief, order_stamp_now(vm), words);
+    if (BRIEF_STAMPED_BYTES + size <= sizeof words) {
+        words_put(words + BRIEF_STAMPED_WORDS, what->base, bytes);
+        sent = link_shm_put_words(conn->link, words, BRIEF_STAMPED_WORDS + size / sizeof *words);
+    } else {
+        sent = put_pieces(conn->link, words, what, bytes, size - bytes);
+    }
+    if (!sent)
+        return false;
     loss_note(conn, peer->out.sequence++);
     peer->out.sent_bytes += cost;
     outgo_count(peer, ITEM_HEADER_BYTES + size);
-    vm->links.written_bytes += sizeof head + size;
-    ssize_t sent = conn->link->ops->send(conn->link, iov, 3);
-    assert(sent == (ssize_t)(sizeof head + size));
+    vm->links.written_bytes += BRIEF_STAMPED_BYTES + size;
     return true;
 }
 
@@ -142,32 +183,51 @@ static bool is_wanted(const struct plain_receive *what, uint32_t source, const s
            brief->representation == representation_native();
 }
 
+/* The header, as words of this task; of a note all of the message is there, at *noted. */
+static bool read_head(const struct conn *conn, size_t there, uint64_t head[BRIEF_STAMPED_WORDS],
+                      const uint64_t **noted, size_t *noted_size)
+{
+    *noted = link_shm_noted(conn->link, noted_size);
+    if (*noted != NULL && *noted_size >= BRIEF_STAMPED_BYTES) {
+        for (int i = 0; i < BRIEF_STAMPED_WORDS; i++)
+            head[i] = (*noted)[i];
+        return true;
+    }
+    *noted_size = 0;
+    if (!are_there(conn, there, BRIEF_STAMPED_BYTES))
+        return false;
+    link_shm_peek(conn->link, 0, head, BRIEF_STAMPED_BYTES);
+    return true;
+}
+
 int plain_take(void *context)
 {
     struct plain_receive *what = context;
     struct covey *vm = what->vm;
-    uint8_t head[BRIEF_STAMPED_BYTES];
+    uint64_t head[BRIEF_STAMPED_WORDS], stamp;
+    const uint64_t *noted;
     struct brief brief;
-    uint64_t stamp;
-    size_t there;
+    size_t there, noted_size;
     struct conn *conn = find_waiting(vm, &there);
     if (conn == NULL)
         return 0;
-    if (!is_between_messages(conn) || !are_there(conn, there, sizeof head))
+    if (!is_between_messages(conn) || !read_head(conn, there, head, &noted, &noted_size))
         return -1;
     struct peer *peer = conn->peer;
-    link_shm_peek(conn->link, 0, head, sizeof head);
-    if (!brief_is_stamped(head) || brief_look(head, &brief, &stamp, &what->count) != NULL ||
-        !is_wanted(what, peer->tid, &brief) || !are_there(conn, there, sizeof head + brief.size) ||
+    if (brief_look(head, &brief, &stamp, &what->count) != NULL ||
+        !is_wanted(what, peer->tid, &brief) ||
+        !are_there(conn, there, BRIEF_STAMPED_BYTES + brief.size) ||
         brief_sequence(&brief, peer->in.sequence) != peer->in.sequence ||
         !order_admits_alone(vm, conn, stamp))
         return -1;
 
     uint64_t size = ITEM_HEADER_BYTES + (uint64_t)brief.size;
     size_t bytes = (size_t)brief.size - brief.padding;
-    if (bytes > 0)
-        link_shm_peek(conn->link, sizeof head, what->base, bytes);
-    link_shm_skip(conn->link, sizeof head + brief.size);
+    if (noted_size == BRIEF_STAMPED_BYTES + (size_t)brief.size)
+        words_get(noted + BRIEF_STAMPED_WORDS, what->base, bytes);
+    else if (bytes > 0)
+        link_shm_peek(conn->link, BRIEF_STAMPED_BYTES, what->base, bytes);
+    link_shm_skip(conn->link, BRIEF_STAMPED_BYTES + brief.size);
     what->info = (struct covey_info){(covey_tid_t)peer->tid, brief.tag, size};
     peer->in.sequence++;
     peer->in.received_bytes += FRAME_MESSAGE_BYTES + size;

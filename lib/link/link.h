@@ -82,6 +82,8 @@ bool link_shm_connect(struct link *link, int peer_doorbell);
  * no eventfd. */
 struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why);
 
+#define LINK_SHM_WORDS 6
+
 /* Tells the other end that a message with this stamp will come, so that it may wait for that before
  * it takes later ones of others; 0: none will, or it has been sent. */
 void link_shm_announce(struct link *link, uint64_t stamp);
@@ -90,6 +92,10 @@ uint64_t link_shm_announced(struct link *link, bool *empty);
 /* For whole messages: whether send() takes so many bytes; how many recv() has, 0 also where it
  * would fail; copies some of those; goes behind them. */
 bool link_shm_fits(struct link *link, size_t size);
+/* Sends so many words, at most LINK_SHM_WORDS; false: they do not fit, and nothing was sent. */
+bool link_shm_put_words(struct link *link, const uint64_t *words, size_t count);
+/* What recv() has, if it was sent so and nothing came behind it, as a copy; otherwise NULL. */
+const uint64_t *link_shm_noted(const struct link *link, size_t *size);
 size_t link_shm_waiting(struct link *link, size_t wanted);
 void link_shm_peek(const struct link *link, size_t offset, void *bytes, size_t size);
 void link_shm_skip(struct link *link, size_t size);

@@ -20,6 +20,8 @@ struct shm_memory {
     struct peek_shared accepter, opener;
 };
 
+_Static_assert(LINK_SHM_WORDS * sizeof(uint64_t) == RING_NOTE_BYTES, "what a note has room for");
+
 struct link_shm {
     struct link base;
     struct shm_memory *memory;
@@ -103,6 +105,22 @@ size_t link_shm_waiting(struct link *link, size_t wanted)
 {
     size_t size = ring_there(&shm_of(link)->in, wanted);
     return size == SIZE_MAX ? 0 : size;
+}
+
+bool link_shm_put_words(struct link *link, const uint64_t *words, size_t count)
+{
+    struct link_shm *shm = shm_of(link);
+    bool wake;
+    if (!ring_write_words(&shm->out, words, count, &wake))
+        return false;
+    if (wake)
+        doorbell_ring(shm->peer_doorbell);
+    return true;
+}
+
+const uint64_t *link_shm_noted(const struct link *link, size_t *size)
+{
+    return ring_noted(&((const struct link_shm *)link)->in, size);
 }
 
 void link_shm_peek(const struct link *link, size_t offset, void *bytes, size_t size)

@@ -117,8 +117,37 @@ static void put_short(struct ring *ring, const struct iovec *iov, int count, siz
         if (iov[i].iov_len > 0)
             memcpy(at, iov[i].iov_base, iov[i].iov_len);
     }
-    note_put(&ring->shared->note, ring->position + size, words, size);
     put(ring, words, size);
+    note_put(&ring->shared->note, ring->position, words, size);
+}
+
+/* Stores are seen in their order, so that of a line that is far away would hold up the one that
+ * publishes: the line behind what was written is asked for in time. */
+static void publish(struct ring *ring, bool *wake)
+{
+    size_t next = (size_t)((ring->position + RING_LINE) & (RING_BYTES - 1));
+    atomic_store_explicit(&ring->shared->written, ring->position, memory_order_release);
+    *wake = must_wake_reader(ring);
+    __builtin_prefetch(ring->shared->bytes + next, 1);
+}
+
+bool ring_write_words(struct ring *ring, const uint64_t *words, size_t count, bool *wake)
+{
+    size_t size = count * sizeof *words, at = (size_t)(ring->position & (RING_BYTES - 1));
+    size_t room = room_for(ring, size);
+    *wake = false;
+    if (room < size || room == SIZE_MAX || size > RING_NOTE_BYTES)
+        return false;
+    if (at + size <= RING_BYTES) {
+        for (size_t i = 0; i < count; i++)
+            memcpy(ring->shared->bytes + at + i * sizeof *words, &words[i], sizeof *words);
+        ring->position += size;
+    } else {
+        put(ring, words, size);
+    }
+    note_put(&ring->shared->note, ring->position, words, size);
+    publish(ring, wake);
+    return true;
 }
 
 ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool *wake)
@@ -140,10 +169,8 @@ ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool
             put(ring, iov[i].iov_base, part);
         taken += part;
     }
-    if (taken > 0) {
-        atomic_store_explicit(&ring->shared->written, ring->position, memory_order_release);
-        *wake = must_wake_reader(ring);
-    }
+    if (taken > 0)
+        publish(ring, wake);
     return (ptrdiff_t)taken;
 }
 
@@ -153,16 +180,39 @@ bool ring_fits(struct ring *ring, size_t size)
     return room != SIZE_MAX && room >= size;
 }
 
+/* Lines that the writer's processor has come one after the other to who only waits for the first.
+ */
+static void ask_for(const struct ring *ring, uint64_t bytes)
+{
+    size_t most = bytes < RING_AHEAD_BYTES ? (size_t)bytes : RING_AHEAD_BYTES;
+    for (size_t i = 0; i < most + RING_LINE; i += RING_LINE)
+        __builtin_prefetch(ring->shared->bytes + ((ring->position + i) & (RING_BYTES - 1)));
+}
+
+static void look(struct ring *ring)
+{
+    uint64_t before = ring->other;
+    ring->other = ring_written(ring);
+    if (ring->other == before)
+        return;
+    note_take(ring);
+    if (ring->other - ring->position != ring->note_size)
+        ask_for(ring, ring->other - ring->position);
+}
+
 size_t ring_there(struct ring *ring, size_t wanted)
 {
-    if (ring->other - ring->position < wanted) {
-        uint64_t before = ring->other;
-        ring->other = ring_written(ring);
-        if (ring->other != before)
-            note_take(ring);
-    }
+    if (ring->other - ring->position < wanted)
+        look(ring);
     uint64_t size = ring->other - ring->position;
     return size > RING_BYTES ? SIZE_MAX : (size_t)size;
+}
+
+const uint64_t *ring_noted(const struct ring *ring, size_t *size)
+{
+    *size = ring->note_size;
+    return ring->noted - ring->position == ring->note_size && ring->note_size > 0 ? ring->note
+                                                                                  : NULL;
 }
 
 void ring_peek(const struct ring *ring, size_t offset, void *bytes, size_t size)

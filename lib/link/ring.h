@@ -28,6 +28,8 @@
 #define RING_TOLD_BYTES (64 * 1024) /* read, until the writer is told */
 #define RING_NOTE_BYTES 48          /* what the line of the writer's position has room for */
 #define RING_PAYS_AFTER 128
+#define RING_LINE 64
+#define RING_AHEAD_BYTES 1024 /* that the reader asks its processor for when it hears of them */
 
 /* What the flags say; RING_PAYS the reader's alone. */
 enum ring_flags { RING_ASLEEP = 1, RING_PAYS = 2 };
@@ -80,6 +82,10 @@ const char *ring_check(const struct ring_shared *shared);
  * position makes no sense. *wake: the reader sleeps and must be woken. */
 ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool *wake);
 
+/* The same of so many words, at most RING_NOTE_BYTES, if there is room for all; false: there is
+ * not, or the other end's position makes no sense. */
+bool ring_write_words(struct ring *ring, const uint64_t *words, size_t count, bool *wake);
+
 /* Copies up to `size` bytes out; likewise. *wake: the writer sleeps and must be woken. */
 ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake);
 
@@ -89,6 +95,8 @@ ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake);
 bool ring_fits(struct ring *ring, size_t size);
 size_t ring_there(struct ring *ring, size_t wanted);
 void ring_peek(const struct ring *ring, size_t offset, void *bytes, size_t size);
+/* What is to be read, if it is one note, as words of this end; NULL: it is not. */
+const uint64_t *ring_noted(const struct ring *ring, size_t *size);
 void ring_skip(struct ring *ring, size_t size, bool *wake);
 
 /* The writer says that something with this stamp, or later ones, will come, 0: nothing is announced

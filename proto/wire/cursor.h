@@ -20,6 +20,17 @@ struct cursor {
     size_t counted;
 };
 
+/* A number as the word of memory that has its bytes, or back, for who writes or reads whole words.
+ */
+static inline uint64_t cursor_word(uint64_t number)
+{
+    const union {
+        uint16_t number;
+        uint8_t bytes[2];
+    } probe = {.number = 1};
+    return probe.bytes[0] == 1 ? __builtin_bswap64(number) : number;
+}
+
 /* A cursor to write into, or to read from, `size` bytes at `base`. */
 struct cursor cursor_writer(void *base, size_t size);
 struct cursor cursor_reader(const void *base, size_t size);

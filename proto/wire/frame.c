@@ -131,20 +131,28 @@ const char *message_header_decode(const uint8_t *bytes, size_t size, struct mess
 }
 
 /* Its numbers two by two, or four: it is made and read for every short message. */
-void brief_encode(const struct brief *brief, uint8_t bytes[FRAME_HEADER_BYTES])
+static uint64_t brief_first(const struct brief *brief, uint8_t marks)
 {
     bool big = brief->representation == REPRESENTATION_BIG;
-    uint8_t mark = (uint8_t)(BRIEF_MARK | (big ? BRIEF_BIG : 0) | brief->padding);
-    struct cursor c = cursor_writer(bytes, FRAME_HEADER_BYTES);
-    cursor_put_u64(&c, (uint64_t)mark << 56 | (uint64_t)brief->type << 48 |
-                           (uint64_t)brief->size << 32 | brief->sequence);
-    cursor_put_u64(&c, (uint64_t)(uint32_t)brief->tag << 32 | brief->context);
+    uint8_t mark = (uint8_t)(BRIEF_MARK | (big ? BRIEF_BIG : 0) | marks | brief->padding);
+    return (uint64_t)mark << 56 | (uint64_t)brief->type << 48 | (uint64_t)brief->size << 32 |
+           brief->sequence;
 }
 
-const char *brief_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct brief *brief)
+static uint64_t brief_second(const struct brief *brief)
 {
-    struct cursor c = cursor_reader(bytes, FRAME_HEADER_BYTES);
-    uint64_t first = cursor_get_u64(&c), second = cursor_get_u64(&c);
+    return (uint64_t)(uint32_t)brief->tag << 32 | brief->context;
+}
+
+void brief_encode(const struct brief *brief, uint8_t bytes[FRAME_HEADER_BYTES])
+{
+    struct cursor c = cursor_writer(bytes, FRAME_HEADER_BYTES);
+    cursor_put_u64(&c, brief_first(brief, 0));
+    cursor_put_u64(&c, brief_second(brief));
+}
+
+static inline const char *brief_from(uint64_t first, uint64_t second, struct brief *brief)
+{
     uint8_t mark = (uint8_t)(first >> 56);
     bool big = (mark & BRIEF_BIG) != 0;
     const struct brief b = {.type = (uint8_t)(first >> 48),
@@ -163,6 +171,30 @@ const char *brief_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct brief *
         return "brief message of less than its padding";
     *brief = b;
     return NULL;
+}
+
+const char *brief_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct brief *brief)
+{
+    struct cursor c = cursor_reader(bytes, FRAME_HEADER_BYTES);
+    uint64_t first = cursor_get_u64(&c), second = cursor_get_u64(&c);
+    return brief_from(first, second, brief);
+}
+
+void brief_to_words(const struct brief *brief, uint64_t stamp, uint64_t words[BRIEF_STAMPED_WORDS])
+{
+    words[0] = cursor_word(brief_first(brief, BRIEF_STAMPED));
+    words[1] = cursor_word(brief_second(brief));
+    words[2] = cursor_word(stamp);
+}
+
+const char *brief_of_words(const uint64_t words[BRIEF_STAMPED_WORDS], struct brief *brief,
+                           uint64_t *stamp)
+{
+    uint64_t first = cursor_word(words[0]), stamped = (uint64_t)BRIEF_STAMPED << 56;
+    *stamp = cursor_word(words[2]) & STAMP_MASK;
+    if ((first & stamped) == 0 || *stamp == 0)
+        return "a message without a stamp";
+    return brief_from(first & ~stamped, cursor_word(words[1]), brief);
 }
 
 void brief_stamp_put(uint8_t bytes[BRIEF_STAMPED_BYTES], uint64_t stamp)

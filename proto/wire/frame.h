@@ -69,6 +69,7 @@
 
 #define BRIEF_STAMP_BYTES 8
 #define BRIEF_STAMPED_BYTES (FRAME_HEADER_BYTES + BRIEF_STAMP_BYTES)
+#define BRIEF_STAMPED_WORDS 3
 
 /* Bytes of data payload that a task may send to another before the first credit arrives. */
 #define CREDIT_INITIAL_BYTES (512 * 1024)
@@ -242,6 +243,10 @@ uint64_t brief_stamp_take(uint8_t bytes[BRIEF_STAMPED_BYTES]);
 
 void brief_encode(const struct brief *brief, uint8_t bytes[FRAME_HEADER_BYTES]);
 const char *brief_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct brief *brief);
+/* Those with a stamp as words of memory: what is made in registers is read back by words, too. */
+void brief_to_words(const struct brief *brief, uint64_t stamp, uint64_t words[BRIEF_STAMPED_WORDS]);
+const char *brief_of_words(const uint64_t words[BRIEF_STAMPED_WORDS], struct brief *brief,
+                           uint64_t *stamp);
 /* The headers that it stands for, but for the tids and the upper half of the sequence. */
 void brief_expand(const struct brief *brief, struct frame *frame, struct message_header *header);
 
