@@ -42,7 +42,7 @@ int vector_check(const covey_team_t *team, const char *name, int root, const str
     const struct array a = {v->type, v->base, most};
     const struct array all = {v->type, v->base, end};
     int error = collective_check(team, name, root, &a);
-    return error != COVEY_OK ? error : collective_check(team, name, root, &all);
+    return error != COVEY_OK || !v->uneven ? error : collective_check(team, name, root, &all);
 }
 
 bool vector_place(struct collective *c, struct vector *v)

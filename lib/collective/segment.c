@@ -25,9 +25,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FORMAT 0x53656703u /* struct segment_memory, version 3 */
+#define FORMAT 0x53656704u /* struct segment_memory, version 4 */
 #define LINE 64
-#define SLOTS (2 * SEGMENT_CALLS)
+#define SLOTS_MAX (2 * SEGMENT_CALLS)
 
 /* In one line: an operation touches most of it. */
 struct slot {
@@ -55,30 +55,40 @@ struct person {
 
 /* Of one of two members: the last operation in each slot that it has left; 0: none. */
 struct leaving {
-    _Alignas(LINE) _Atomic uint32_t sequence[SLOTS];
+    _Alignas(LINE) _Atomic uint32_t sequence[SLOTS_MAX];
 };
 
 struct segment_memory {
     _Alignas(LINE) uint32_t format, members;
     struct person persons[SEGMENT_MEMBERS_MAX];
     struct leaving leaving[2];
-    /* SLOTS times: struct slot, a card of each member, the areas, the result; SEGMENT_LARGES times:
-     * the large areas, the large result */
+    /* for each slot: struct slot, a card of each member; for each slot: the areas, the result;
+     * SEGMENT_LARGES times: the large areas, the large result */
     _Alignas(LINE) uint8_t slots[];
 };
 
 /* ---- layout ------------------------------------------------------------------------------------
  */
 
+static uint32_t slot_count(int members)
+{
+    return 2 * (members < SEGMENT_MANY ? SEGMENT_CALLS : SEGMENT_CALLS_MANY);
+}
+
 static size_t slot_bytes(int members)
 {
-    return sizeof(struct slot) + (size_t)members * sizeof(struct card) +
-           (size_t)(members + 1) * SEGMENT_AREA;
+    return sizeof(struct slot) + (size_t)members * sizeof(struct card);
+}
+
+static size_t areas_bytes(int members)
+{
+    return (size_t)(members + 1) * SEGMENT_AREA;
 }
 
 static size_t segment_bytes(int members)
 {
-    return sizeof(struct segment_memory) + SLOTS * slot_bytes(members) +
+    return sizeof(struct segment_memory) +
+           slot_count(members) * (slot_bytes(members) + areas_bytes(members)) +
            SEGMENT_LARGES * (size_t)(members + 1) * SEGMENT_LARGE;
 }
 
@@ -93,9 +103,14 @@ uint32_t segment_later(uint32_t sequence, int calls)
     return 0x80000000u | (sequence + ((uint32_t)calls << 1));
 }
 
-static uint8_t *slot_memory(const struct team_segment *s, uint32_t sequence)
+static inline uint32_t slot_number(const struct team_segment *s, uint32_t sequence)
 {
-    return s->memory->slots + sequence % SLOTS * slot_bytes(s->members);
+    return sequence & (s->slots - 1);
+}
+
+static inline uint8_t *slot_memory(const struct team_segment *s, uint32_t sequence)
+{
+    return s->memory->slots + slot_number(s, sequence) * s->slot_bytes;
 }
 
 static struct slot *slot_of(const struct team_segment *s, uint32_t sequence)
@@ -103,18 +118,23 @@ static struct slot *slot_of(const struct team_segment *s, uint32_t sequence)
     return (struct slot *)(void *)slot_memory(s, sequence);
 }
 
-static struct card *card_of(const struct team_segment *s, uint32_t sequence, int member)
+static inline struct card *card_of(const struct team_segment *s, uint32_t sequence, int member)
 {
     struct card *cards = (struct card *)(void *)(slot_memory(s, sequence) + sizeof(struct slot));
     assert(member >= 0 && member < s->members);
     return &cards[member];
 }
 
+/* Behind all slots and so many areas. */
+static uint8_t *behind_areas(const struct team_segment *s, size_t areas)
+{
+    return s->memory->slots + s->slots * s->slot_bytes + areas * SEGMENT_AREA;
+}
+
 uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int member)
 {
-    size_t before = sizeof(struct slot) + (size_t)s->members * sizeof(struct card);
     assert(member >= 0 && member <= s->members);
-    return slot_memory(s, sequence) + before + (size_t)member * SEGMENT_AREA;
+    return behind_areas(s, slot_number(s, sequence) * (size_t)(s->members + 1) + (size_t)member);
 }
 
 uint8_t *segment_result(const struct team_segment *s, uint32_t sequence)
@@ -142,7 +162,7 @@ uint8_t *segment_large_area(const struct team_segment *s, uint32_t sequence, int
 {
     size_t before = large_number(sequence) * (size_t)(s->members + 1) + (size_t)member;
     assert(member >= 0 && member <= s->members);
-    return s->memory->slots + SLOTS * slot_bytes(s->members) + before * SEGMENT_LARGE;
+    return behind_areas(s, s->slots * (size_t)(s->members + 1)) + before * SEGMENT_LARGE;
 }
 
 uint8_t *segment_large_result(const struct team_segment *s, uint32_t sequence)
@@ -168,7 +188,7 @@ static struct team_segment *segment_map(int memory_fd, int members, int me)
 {
     struct team_segment *s = calloc(1, sizeof *s);
     int32_t *pids = calloc((size_t)members, sizeof *pids);
-    _Atomic uint32_t *seen_left = calloc(SLOTS, sizeof *seen_left);
+    _Atomic uint32_t *seen_left = calloc(slot_count(members), sizeof *seen_left);
     if (s == NULL || pids == NULL || seen_left == NULL) {
         free(s);
         free(pids);
@@ -176,6 +196,8 @@ static struct team_segment *segment_map(int memory_fd, int members, int me)
         return NULL;
     }
     *s = (struct team_segment){.bytes = segment_bytes(members),
+                               .slot_bytes = slot_bytes(members),
+                               .slots = slot_count(members),
                                .members = members,
                                .me = me,
                                .bell = -1,
@@ -300,6 +322,11 @@ struct segment_card segment_get_card(const struct team_segment *s, uint32_t sequ
     return card_of(s, sequence, member)->says;
 }
 
+uint64_t segment_what(const struct team_segment *s, uint32_t sequence, int member)
+{
+    return card_of(s, sequence, member)->says.what;
+}
+
 /* ---- two members -------------------------------------------------------------------------------
  */
 
@@ -310,7 +337,7 @@ static bool is_pair(const struct team_segment *s)
 
 static _Atomic uint32_t *pair_left(const struct team_segment *s, uint32_t sequence, int member)
 {
-    return &s->memory->leaving[member].sequence[sequence % SLOTS];
+    return &s->memory->leaving[member].sequence[slot_number(s, sequence)];
 }
 
 static bool is_or_is_later(uint32_t left, uint32_t sequence)
@@ -324,15 +351,15 @@ static bool is_or_is_later(uint32_t left, uint32_t sequence)
 static bool pair_other_left(const struct team_segment *s, uint32_t sequence)
 {
     _Atomic uint32_t *seen = s->seen_left;
-    if (is_or_is_later(atomic_load_explicit(&seen[sequence % SLOTS], memory_order_acquire),
+    if (is_or_is_later(atomic_load_explicit(&seen[slot_number(s, sequence)], memory_order_acquire),
                        sequence))
         return true;
-    for (uint32_t i = 0; i < SLOTS; i++)
+    for (uint32_t i = 0; i < s->slots; i++)
         atomic_store_explicit(
             &seen[i], atomic_load_explicit(pair_left(s, i, 1 - s->me), memory_order_acquire),
             memory_order_release);
-    return is_or_is_later(atomic_load_explicit(&seen[sequence % SLOTS], memory_order_acquire),
-                          sequence);
+    return is_or_is_later(
+        atomic_load_explicit(&seen[slot_number(s, sequence)], memory_order_acquire), sequence);
 }
 
 /* The last operation in the slot that the caller has left; 0: none. */

@@ -25,13 +25,19 @@
 #define SEGMENT_LARGE ((size_t)65536) /* and in a large area, */
 #define SEGMENT_LARGES 4              /* of which a member has so many */
 #define SEGMENT_MEMBERS_MAX 128
-#define SEGMENT_CALLS 16 /* that can be under way; each may consist of two operations */
+/* Calls that can be under way; each may consist of two operations. Who only gives something is so
+ * many calls ahead of the others, and with more members than processors all of them take that in
+ * one turn. Many members have fewer, for areas are memory. */
+#define SEGMENT_CALLS 64
+#define SEGMENT_CALLS_MANY 16
+#define SEGMENT_MANY 17 /* members */
 
 struct segment_memory;
 
 struct team_segment {
     struct segment_memory *memory;
-    size_t bytes;
+    size_t bytes, slot_bytes;
+    uint32_t slots;  /* a power of two */
     int members, me; /* numbers of members are 0 .. members - 1 */
     int bell;
     bool readable;               /* the members can read each other's memory */
@@ -88,6 +94,7 @@ struct segment_card {
 void segment_put_card(const struct team_segment *s, uint32_t sequence,
                       const struct segment_card *card);
 struct segment_card segment_get_card(const struct team_segment *s, uint32_t sequence, int member);
+uint64_t segment_what(const struct team_segment *s, uint32_t sequence, int member);
 
 /* Whether the slot is free for this operation. Only then may a member bring something and arrive;
  * true: all others have. */

@@ -28,8 +28,7 @@ static uint64_t what_is_called(const struct shared_job *job)
 
 int shared_check_call(const struct shared_job *job, int member)
 {
-    const struct segment_card card = segment_get_card(job->segment, job->sequence, member);
-    if (card.what == what_is_called(job))
+    if (segment_what(job->segment, job->sequence, member) == job->what)
         return ACT_DONE;
     return error_set(COVEY_ETRUNC,
                      "%s: the calls of two members differ in size, type, operation or root",
@@ -125,7 +124,7 @@ bool shared_may_go_on(struct shared_job *job)
 
 void shared_arrive(struct shared_job *job, const void *from, const void *to)
 {
-    const struct segment_card card = {what_is_called(job), (uint64_t)(uintptr_t)from,
+    const struct segment_card card = {job->what, (uint64_t)(uintptr_t)from,
                                       (uint64_t)(uintptr_t)to};
     segment_put_card(job->segment, job->sequence, &card);
     segment_arrive(job->segment, job->sequence);
@@ -142,9 +141,10 @@ static void bring_blocks(const struct shared_job *job, size_t n)
 {
     const struct shared_piece *piece = &job->piece;
     assert(n * piece->bytes <= (job->size == SHARED_MEDIUM ? SEGMENT_LARGE : SEGMENT_AREA));
+    uint8_t *own = area(job, job->segment->me);
     for (size_t i = 0; i < n && piece->bytes > 0; i++)
-        memcpy(area(job, job->segment->me) + i * piece->bytes,
-               (const uint8_t *)job->call.send + i * job->bytes + piece->first, piece->bytes);
+        take(own + i * piece->bytes,
+             (const uint8_t *)job->call.send + i * job->bytes + piece->first, piece->bytes);
 }
 
 static int arrive(struct shared_job *job)
@@ -392,6 +392,7 @@ uint32_t shared_plan(struct shared_job *job, struct covey_team *team)
     job->team = team;
     job->segment = team->shared.segment;
     job->bytes = job->call.kind == SHARED_BARRIER ? 0 : job->call.count * width(job);
+    job->what = what_is_called(job);
     job->size = size_of(job);
     assert(job->size != SHARED_LARGE || job->segment->readable);
     job->beside_card =

@@ -70,6 +70,7 @@ struct shared_job {
     uint32_t sequence;
     shared_act *const *at; /* the act that is next, up to a NULL */
     size_t bytes;          /* of count elements */
+    uint64_t what;         /* of the call, for its card */
     enum shared_size size;
     bool beside_card; /* it is so small that it passes in the lines of cards */
     struct shared_piece piece;
