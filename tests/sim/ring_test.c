@@ -251,6 +251,46 @@ static void reads(void)
     }
 }
 
+static void writes_words(void)
+{
+    for (uint64_t i = 1; i <= PIECES; i++) {
+        bool wake;
+        CU_ASSERT(ring_write_words(&m.ends[WRITER].ring, &i, 1, &wake));
+        if (wake)
+            ring_bell(READER);
+    }
+}
+
+/* *got words that are there are taken; one that is noted is the one that comes next. */
+static bool takes_words(int *got)
+{
+    struct ring *ring = &m.ends[READER].ring;
+    uint64_t word;
+    size_t size, there = ring_there(ring, 1);
+    CU_ASSERT(there % sizeof word == 0 && there <= PIECES * sizeof word);
+    for (size_t left = there; left > 0; left -= sizeof word) {
+        const uint64_t *noted = ring_noted(ring, &size);
+        bool wake;
+        ring_peek(ring, 0, &word, sizeof word);
+        CU_ASSERT_EQUAL(word, (uint64_t)*got + 1);
+        CU_ASSERT(noted == NULL || (size == sizeof word && noted[0] == word));
+        ring_skip(ring, sizeof word, &wake);
+        ++*got;
+    }
+    return there > 0;
+}
+
+static void reads_words(void)
+{
+    struct ring *ring = &m.ends[READER].ring;
+    for (int got = 0; got < PIECES;) {
+        if (takes_words(&got) || ring_reader_sleeps(ring))
+            continue;
+        wait_for_bell();
+        ring_reader_awake(ring);
+    }
+}
+
 /* As two threads of a task do: one sleeps, and the other looks meanwhile, and asks anew. */
 static void reads_while_another_sleeps(void)
 {
@@ -490,6 +530,11 @@ static void a_reader_that_sleeps_is_woken(void)
     CU_ASSERT_FALSE(loses_anywhere((struct world){.acts = {writes, reads}}));
 }
 
+static void words_wake_a_reader_too(void)
+{
+    CU_ASSERT_FALSE(loses_anywhere((struct world){.acts = {writes_words, reads_words}}));
+}
+
 static void so_is_one_of_two_threads_that_look(void)
 {
     CU_ASSERT_FALSE(loses_anywhere((struct world){.acts = {writes, reads_while_another_sleeps}}));
@@ -523,6 +568,7 @@ static void without_barriers_a_wake_up_is_lost(void)
 static void without_fences_a_wake_up_is_lost(void)
 {
     CU_ASSERT(loses((struct world){.acts = {writes, reads}, .no_fence = true}));
+    CU_ASSERT(loses((struct world){.acts = {writes_words, reads_words}, .no_fence = true}));
     CU_ASSERT(loses((struct world){.acts = {writes, reads}, .joined = true, .no_fence = true}));
     CU_ASSERT(loses((struct world){.acts = {writes, reads}, .barriers = true, .no_fence = true}));
     CU_ASSERT(loses((struct world){
@@ -545,6 +591,7 @@ int main(void)
 #endif
     static const struct test_case cases[] = {
         {"a reader that sleeps is woken", a_reader_that_sleeps_is_woken},
+        {"words wake a reader, too", words_wake_a_reader_too},
         {"so is one of two threads that look", so_is_one_of_two_threads_that_look},
         {"a writer that sleeps is woken", a_writer_that_sleeps_is_woken},
         {"who waits for what was announced hears that it is not coming",

@@ -145,6 +145,54 @@ static void a_vector_is_taken_as_far_as_it_fits(void)
     ends_destroy(&e);
 }
 
+/* At places that are no multiples of a word, over the end, and up to the last byte of room. */
+static void words_are_written_whole_or_not_at_all(void)
+{
+    static const uint64_t places[] = {0, 5, RING_BYTES - 20, RING_BYTES - 24, UINT64_MAX - 10};
+    const uint64_t words[] = {0x0102030405060708, 2, 3, 4, 5, 6, 7}, *noted;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct ends e = ends_create();
+        uint64_t back[3];
+        size_t size;
+        bool wake;
+        ends_move(&e, places[i]);
+        CU_ASSERT_PTR_NULL(ring_noted(&e.reader, &size));
+        CU_ASSERT_FALSE(ring_write_words(&e.writer, words, 7, &wake)); /* more than a note has */
+        CU_ASSERT(ring_write_words(&e.writer, words, 3, &wake) && !wake);
+        CU_ASSERT_EQUAL(ring_there(&e.reader, 1), sizeof back);
+        noted = ring_noted(&e.reader, &size);
+        CU_ASSERT(noted != NULL && size == sizeof back && memcmp(noted, words, size) == 0);
+        CU_ASSERT(ring_write_words(&e.writer, words + 3, 3, &wake));
+        ring_peek(&e.reader, 0, back, sizeof back);
+        CU_ASSERT(memcmp(back, words, sizeof back) == 0);
+        ring_skip(&e.reader, sizeof back, &wake);
+        CU_ASSERT_PTR_NULL(ring_noted(&e.reader, &size)); /* of what was read */
+        CU_ASSERT_EQUAL(ring_there(&e.reader, 1), sizeof back);
+        CU_ASSERT_PTR_NOT_NULL(ring_noted(&e.reader, &size));
+        ring_skip(&e.reader, 8, &wake);
+        CU_ASSERT_PTR_NULL(ring_noted(&e.reader, &size)); /* of more than is left */
+        ring_peek(&e.reader, 0, back, 16);
+        CU_ASSERT(memcmp(back, words + 4, 16) == 0);
+        ends_destroy(&e);
+    }
+}
+
+static void words_that_have_no_room_are_refused(void)
+{
+    static uint8_t most[RING_BYTES - 16];
+    const uint64_t words[] = {1, 2, 3};
+    struct ends e = ends_create();
+    bool wake;
+    CU_ASSERT_EQUAL(ring_write(&e.writer, &(struct iovec){most, sizeof most}, 1, &wake),
+                    (ptrdiff_t)sizeof most);
+    CU_ASSERT_FALSE(ring_write_words(&e.writer, words, 3, &wake));
+    CU_ASSERT_EQUAL(ring_written(&e.reader), sizeof most);
+    CU_ASSERT(ring_write_words(&e.writer, words, 2, &wake));
+    atomic_store(&e.shared->read, UINT64_MAX / 2); /* of no place that was written */
+    CU_ASSERT_FALSE(ring_write_words(&e.writer, words, 1, &wake));
+    ends_destroy(&e);
+}
+
 static void a_reader_that_sleeps_is_woken_once(void)
 {
     uint8_t byte = 1;
@@ -453,6 +501,8 @@ int main(void)
         {"pieces cross the end anywhere", pieces_cross_the_end_anywhere},
         {"positions may overflow", positions_may_overflow},
         {"a vector is taken as far as it fits", a_vector_is_taken_as_far_as_it_fits},
+        {"words are written whole or not at all", words_are_written_whole_or_not_at_all},
+        {"words that have no room are refused", words_that_have_no_room_are_refused},
         {"a reader that sleeps is woken once", a_reader_that_sleeps_is_woken_once},
         {"a reader that is awake again is not woken", a_reader_that_is_awake_again_is_not_woken},
         {"a reader that does not sleep pays for the next time",

@@ -146,6 +146,7 @@ static void brief_headers_may_have_a_stamp(void)
 {
     const struct brief brief = {.type = 3, .representation = REPRESENTATION_BIG, .size = 8};
     uint8_t bytes[BRIEF_STAMPED_BYTES] = {0}, plain[FRAME_HEADER_BYTES];
+    uint64_t words[BRIEF_STAMPED_WORDS], stamp;
     struct brief back;
     brief_encode(&brief, bytes);
     memcpy(plain, bytes, sizeof plain);
@@ -153,7 +154,16 @@ static void brief_headers_may_have_a_stamp(void)
     brief_stamp_put(bytes, 0x123456789abcde);
     CU_ASSERT(brief_is(bytes) && brief_is_stamped(bytes));
     CU_ASSERT_PTR_NOT_NULL(brief_decode(bytes, &back)); /* not of a stream */
+    brief_to_words(&brief, 0x123456789abcde, words);
+    CU_ASSERT(memcmp(words, bytes, sizeof words) == 0);
+    CU_ASSERT_PTR_NULL(brief_of_words(words, &back, &stamp));
+    CU_ASSERT(stamp == 0x123456789abcde && back.type == 3 && back.size == 8 &&
+              back.representation == REPRESENTATION_BIG);
+    words[2] = 0;
+    CU_ASSERT_PTR_NOT_NULL(brief_of_words(words, &back, &stamp));
     CU_ASSERT_EQUAL(brief_stamp_take(bytes), 0x123456789abcde);
+    memcpy(words, bytes, sizeof words);
+    CU_ASSERT_PTR_NOT_NULL(brief_of_words(words, &back, &stamp)); /* no mark of a stamp */
     CU_ASSERT(!brief_is_stamped(bytes) && memcmp(bytes, plain, sizeof plain) == 0);
     CU_ASSERT_PTR_NULL(brief_decode(bytes, &back));
 }
