@@ -121,7 +121,8 @@ int receive_array(const struct way *from, int64_t timeout_us, int type, void *ba
                                  .context = from->context,
                                  .base = base,
                                  .capacity = capacity};
-    struct call call = call_begin_short(vm);
+    struct call call;
+    call_begin_short(vm, &call);
     bool waited = false;
     bool taken = plain_may_take(&what) && way_check(from) == COVEY_OK &&
                  wait_briefly(vm, plain_take, &what, timeout_us == 0, &waited);

@@ -167,7 +167,8 @@ int send_array(const struct way *to, int type, const void *base, size_t count)
                                     .context = to->context,
                                     .base = base,
                                     .count = count};
-    struct call call = call_begin_short(to->vm);
+    struct call call;
+    call_begin_short(to->vm, &call);
     if (way_check(to) == COVEY_OK && plain_send(to->vm, &what))
         return call_end_short(to->vm, &call, false);
     call_go_on(to->vm, &call, false);

@@ -20,7 +20,7 @@ int call_end(struct covey *vm, const struct call *call, int result);
 /* The same of a call that takes a microsecond or less, as a rule: to look at the clock would be a
  * good part of that, so some of these calls are timed, and count for the others. `waited`: what it
  * did was waiting for a message. */
-struct call call_begin_short(struct covey *vm);
+void call_begin_short(struct covey *vm, struct call *call);
 int call_end_short(struct covey *vm, const struct call *call, bool waited);
 /* It will take longer: from here on it is as after call_begin(). */
 void call_go_on(struct covey *vm, struct call *call, bool waited);

@@ -139,8 +139,9 @@ bool ring_write_words(struct ring *ring, const uint64_t *words, size_t count, bo
     if (room < size || room == SIZE_MAX || size > RING_NOTE_BYTES)
         return false;
     if (at + size <= RING_BYTES) {
-        for (size_t i = 0; i < count; i++)
-            memcpy(ring->shared->bytes + at + i * sizeof *words, &words[i], sizeof *words);
+        uint8_t *to = ring->shared->bytes + at;
+        for (size_t i = 0; i < count; i++, to += sizeof *words)
+            memcpy(to, &words[i], sizeof *words);
         ring->position += size;
     } else {
         put(ring, words, size);

@@ -223,12 +223,3 @@ void brief_expand(const struct brief *brief, struct frame *frame, struct message
                             .kind = FRAME_DATA,
                             .flags = FRAME_FIRST | FRAME_LAST};
 }
-
-uint8_t representation_native(void)
-{
-    const union {
-        uint16_t number;
-        uint8_t bytes[2];
-    } probe = {.number = 1};
-    return probe.bytes[0] == 1 ? REPRESENTATION_LITTLE : REPRESENTATION_BIG;
-}

@@ -255,6 +255,13 @@ const char *frame_kind_name(int kind);
 int frame_kind_party(int kind);
 
 /* The representation of this machine. */
-uint8_t representation_native(void);
+static inline uint8_t representation_native(void)
+{
+    const union {
+        uint16_t number;
+        uint8_t bytes[2];
+    } probe = {.number = 1};
+    return probe.bytes[0] == 1 ? REPRESENTATION_LITTLE : REPRESENTATION_BIG;
+}
 
 #endif
