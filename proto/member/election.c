@@ -31,8 +31,8 @@
 #define GIVE_UP_TENTHS 20
 #define LATE_TURNS 6
 
-/* Of a handshake with each of many hosts that share two processors it takes about half of that. */
-#define HANDSHAKE_US 1000
+/* A handshake with each of many hosts that share two processors takes about that. */
+#define HANDSHAKE_US 500
 
 static const struct row *coordinator_row(const struct member *m)
 {

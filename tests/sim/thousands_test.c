@@ -38,7 +38,7 @@
 
 #define JOIN_US_MAX (10 * SECOND)
 #define AGREE_US_MAX (FAIL_TIMEOUT + 3 * SECOND)
-#define IDLE_US (10 * SECOND)
+#define IDLE_US (12 * SECOND) /* a whole number of heartbeats, of hundreds of hosts and of 4094 */
 #define HOST_BYTES_MAX 2000
 #define COORDINATOR_BYTES_MAX 250000
 #define DEAD_PART 10
