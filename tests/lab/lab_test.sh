@@ -364,7 +364,7 @@ refused_to_nobody() {
     local copy status lab
     copy=$(mktemp -d "${TMPDIR:-/tmp}/covey-lab-copy.XXXXXX")
     chmod 755 "$copy"
-    cp tests/lab/lab "$copy"
+    cp tests/lab/lab "$copy" && chmod 755 "$copy/lab"
     lab=$copy/lab
     refused_without_root setpriv --reuid 65534 --regid 65534 --clear-groups env -C /
     status=$?
