@@ -25,7 +25,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FORMAT 0x53656704u /* struct segment_memory, version 4 */
+#define FORMAT 0x53656705u /* struct segment_memory, version 5 */
 #define LINE 64
 #define SLOTS_MAX (2 * SEGMENT_CALLS)
 
@@ -62,8 +62,8 @@ struct segment_memory {
     _Alignas(LINE) uint32_t format, members;
     struct person persons[SEGMENT_MEMBERS_MAX];
     struct leaving leaving[2];
-    /* for each slot: struct slot, a card of each member; for each slot: the areas, the result;
-     * SEGMENT_LARGES times: the large areas, the large result */
+    /* for each slot: struct slot, a card of each member; SEGMENT_AREAS times: the areas, the
+     * result; SEGMENT_LARGES times: the large areas, the large result */
     _Alignas(LINE) uint8_t slots[];
 };
 
@@ -85,11 +85,15 @@ static size_t areas_bytes(int members)
     return (size_t)(members + 1) * SEGMENT_AREA;
 }
 
+static size_t large_bytes(int members)
+{
+    return (size_t)(members + 1) * SEGMENT_LARGE;
+}
+
 static size_t segment_bytes(int members)
 {
-    return sizeof(struct segment_memory) +
-           slot_count(members) * (slot_bytes(members) + areas_bytes(members)) +
-           SEGMENT_LARGES * (size_t)(members + 1) * SEGMENT_LARGE;
+    return sizeof(struct segment_memory) + slot_count(members) * slot_bytes(members) +
+           SEGMENT_AREAS * areas_bytes(members) + SEGMENT_LARGES * large_bytes(members);
 }
 
 uint32_t segment_sequence(uint32_t call, int part)
@@ -131,10 +135,26 @@ static uint8_t *behind_areas(const struct team_segment *s, size_t areas)
     return s->memory->slots + s->slots * s->slot_bytes + areas * SEGMENT_AREA;
 }
 
+/* Both parts of a call share one: the second begins when the first has ended. */
+static uint32_t area_number(uint32_t sequence)
+{
+    return (sequence >> 1) % SEGMENT_AREAS;
+}
+
+uint32_t segment_take_area(struct team_segment *s, uint32_t sequence)
+{
+    uint32_t before = s->areas_taken[area_number(sequence)];
+    if (!s->uses_areas)
+        shared_memory_use(behind_areas(s, 0), SEGMENT_AREAS * areas_bytes(s->members));
+    s->uses_areas = true;
+    s->areas_taken[area_number(sequence)] = sequence;
+    return before;
+}
+
 uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int member)
 {
     assert(member >= 0 && member <= s->members);
-    return behind_areas(s, slot_number(s, sequence) * (size_t)(s->members + 1) + (size_t)member);
+    return behind_areas(s, area_number(sequence) * (size_t)(s->members + 1) + (size_t)member);
 }
 
 uint8_t *segment_result(const struct team_segment *s, uint32_t sequence)
@@ -152,17 +172,22 @@ uint8_t *segment_short_result(const struct team_segment *s, uint32_t sequence)
     return slot_of(s, sequence)->result;
 }
 
-/* Both parts of a call share one: the second begins when the first has ended. */
+/* As above. */
 static uint32_t large_number(uint32_t sequence)
 {
     return (sequence >> 1) % SEGMENT_LARGES;
+}
+
+static uint8_t *large_area(const struct team_segment *s, size_t number)
+{
+    return behind_areas(s, SEGMENT_AREAS * (size_t)(s->members + 1)) + number * SEGMENT_LARGE;
 }
 
 uint8_t *segment_large_area(const struct team_segment *s, uint32_t sequence, int member)
 {
     size_t before = large_number(sequence) * (size_t)(s->members + 1) + (size_t)member;
     assert(member >= 0 && member <= s->members);
-    return behind_areas(s, s->slots * (size_t)(s->members + 1)) + before * SEGMENT_LARGE;
+    return large_area(s, before);
 }
 
 uint8_t *segment_large_result(const struct team_segment *s, uint32_t sequence)
@@ -173,6 +198,9 @@ uint8_t *segment_large_result(const struct team_segment *s, uint32_t sequence)
 void segment_take_large(struct team_segment *s, uint32_t sequence, uint32_t operations,
                         uint32_t before[SEGMENT_LARGES])
 {
+    if (!s->uses_large)
+        shared_memory_use(large_area(s, 0), SEGMENT_LARGES * large_bytes(s->members));
+    s->uses_large = true;
     for (uint32_t i = 0; i < operations && i < SEGMENT_LARGES; i++) {
         uint32_t *taken = &s->large_taken[large_number(segment_later(sequence, (int)i))];
         uint32_t more = (operations - 1 - i) / SEGMENT_LARGES * SEGMENT_LARGES;

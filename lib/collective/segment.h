@@ -22,12 +22,13 @@
 
 #define SEGMENT_SHORT 32              /* bytes that a member can bring beside its card, */
 #define SEGMENT_AREA 4096             /* in its area, */
+#define SEGMENT_AREAS 16              /* of which a member has so many, */
 #define SEGMENT_LARGE ((size_t)65536) /* and in a large area, */
 #define SEGMENT_LARGES 4              /* of which a member has so many */
 #define SEGMENT_MEMBERS_MAX 128
 /* Calls that can be under way; each may consist of two operations. Who only gives something is so
  * many calls ahead of the others, and with more members than processors all of them take that in
- * one turn. Many members have fewer, for areas are memory. */
+ * one turn. Many members have fewer, for cards are memory. */
 #define SEGMENT_CALLS 64
 #define SEGMENT_CALLS_MANY 16
 #define SEGMENT_MANY 17 /* members */
@@ -40,11 +41,13 @@ struct team_segment {
     uint32_t slots;  /* a power of two */
     int members, me; /* numbers of members are 0 .. members - 1 */
     int bell;
-    bool readable;               /* the members can read each other's memory */
-    bool fences;                 /* who sleeps cannot pay for barriers of the others */
-    int32_t *pids;               /* by member */
-    _Atomic uint32_t *seen_left; /* of two: by slot, what the other one was seen to leave */
-    uint32_t large_taken[SEGMENT_LARGES]; /* the operation that did last; 0: none */
+    bool readable;                       /* the members can read each other's memory */
+    bool fences;                         /* who sleeps cannot pay for barriers of the others */
+    int32_t *pids;                       /* by member */
+    _Atomic uint32_t *seen_left;         /* of two: by slot, what the other one was seen to leave */
+    uint32_t areas_taken[SEGMENT_AREAS]; /* the operation that did last; 0: none */
+    uint32_t large_taken[SEGMENT_LARGES];
+    bool uses_areas, uses_large; /* the caller has the pages of all of them */
 };
 
 /* How far a member is with an operation. */
@@ -68,18 +71,22 @@ void segment_free(struct team_segment *s); /* NULL is fine */
 uint32_t segment_sequence(uint32_t call, int part);
 uint32_t segment_later(uint32_t sequence, int calls); /* the same part so many calls later */
 
-/* Where a member brings SEGMENT_AREA bytes, and where a result of as many may be put. */
-uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int member);
-uint8_t *segment_result(const struct team_segment *s, uint32_t sequence);
-/* The same for SEGMENT_SHORT bytes, in the lines of memory that members look at anyway. */
+/* Where a member brings SEGMENT_SHORT bytes, and where a result of as many may be put: in the lines
+ * of memory that members look at anyway. */
 uint8_t *segment_short_area(const struct team_segment *s, uint32_t sequence, int member);
 uint8_t *segment_short_result(const struct team_segment *s, uint32_t sequence);
 
-/* Large areas are fewer, so that they stay in caches: an operation uses those of its number when
- * the one that had them before has ended, with the caller and with all others. The caller takes
- * them for so many operations, one a call from this one on, at once, in the order of all calls.
- * before[i]: who had those of the operation i before, 0: nobody; behind SEGMENT_LARGES it is one of
- * these itself. */
+/* Where a member brings SEGMENT_AREA bytes, and where a result of as many may be put. These areas
+ * are fewer, so that they stay in caches: an operation uses those of its number when the one that
+ * had them before has ended, with the caller and with all others. The caller takes them in the
+ * order of all calls; returns who had them before, 0: nobody. */
+uint32_t segment_take_area(struct team_segment *s, uint32_t sequence);
+uint8_t *segment_area(const struct team_segment *s, uint32_t sequence, int member);
+uint8_t *segment_result(const struct team_segment *s, uint32_t sequence);
+
+/* The same for large areas, which the caller takes for so many operations at once, one a call from
+ * this one on. before[i]: who had those of the operation i before, 0: nobody; behind SEGMENT_LARGES
+ * it is one of these itself. */
 void segment_take_large(struct team_segment *s, uint32_t sequence, uint32_t operations,
                         uint32_t before[SEGMENT_LARGES]);
 bool segment_has_ended(const struct team_segment *s, uint32_t sequence);

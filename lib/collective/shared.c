@@ -37,7 +37,9 @@ int shared_check_call(const struct shared_job *job, int member)
 
 uint32_t shared_before(const struct shared_job *job)
 {
-    if (job->size != SHARED_MEDIUM)
+    if (job->size == SHARED_SMALL)
+        return job->piece.before[0];
+    if (job->size == SHARED_LARGE)
         return 0;
     size_t number = job->piece.first / job->piece.most;
     return number < SEGMENT_LARGES ? job->piece.before[number]
@@ -421,7 +423,10 @@ void shared_number(struct shared_job *job, uint32_t call, int part)
     const struct shared_piece *piece = &job->piece;
     job->sequence = segment_sequence(call, part);
     job->at = script_of(job);
-    if (job->size == SHARED_MEDIUM)
+    job->piece.before[0] = 0;
+    if (job->size == SHARED_SMALL && !job->beside_card)
+        job->piece.before[0] = segment_take_area(job->segment, job->sequence);
+    else if (job->size == SHARED_MEDIUM)
         segment_take_large(job->segment, job->sequence,
                            (uint32_t)((job->bytes + piece->most - 1) / piece->most),
                            job->piece.before);

@@ -45,7 +45,7 @@ enum shared_size {
 struct shared_piece {
     size_t first, bytes;             /* of each block of a member, or of its array */
     size_t most;                     /* bytes: the last one may have less */
-    uint32_t before[SEGMENT_LARGES]; /* the operations that had the first ones' large areas */
+    uint32_t before[SEGMENT_LARGES]; /* the operations that had the first ones' areas, 0: nobody */
 };
 
 /* What a member calls. Places are numbers of members in the segment, in the order of their ranks.

@@ -32,6 +32,17 @@ bool shared_memory_ok(int fd, size_t bytes)
            fstat(fd, &st) == 0 && st.st_size == (off_t)bytes;
 }
 
+void shared_memory_use(void *from, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE /* since Linux 5.14; without it there are faults */
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t before = (uintptr_t)from & (page - 1);
+    madvise((uint8_t *)from - before, bytes + before, MADV_POPULATE_WRITE);
+#else
+    (void)from, (void)bytes;
+#endif
+}
+
 bool doorbell_ok(int fd)
 {
     static const char eventfd_name[] = "anon_inode:[eventfd]";

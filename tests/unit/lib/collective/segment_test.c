@@ -147,7 +147,7 @@ static void a_slot_of_two_is_free_when_both_have_left(void)
     unmake(2);
 }
 
-/* Areas, cards and results of operations that can be under way at once lie apart. */
+/* Cards, and what is beside them, of operations that can be under way at once lie apart. */
 static void operations_are_apart(void)
 {
     make(2);
@@ -156,28 +156,55 @@ static void operations_are_apart(void)
             uint32_t sequence = segment_sequence(call, part);
             for (int i = 0; i < 2; i++) {
                 const struct segment_card card = {call, (uint64_t)part, (uint64_t)i};
-                memset(segment_area(members[i], sequence, i), (int)call * 4 + part * 2 + i,
-                       SEGMENT_AREA);
+                memset(segment_short_area(members[i], sequence, i), (int)call * 4 + part * 2 + i,
+                       SEGMENT_SHORT);
                 segment_put_card(members[i], sequence, &card);
             }
-            memset(segment_result(members[0], sequence), 255 - (int)call * 2 - part, SEGMENT_AREA);
+            memset(segment_short_result(members[0], sequence), 255 - (int)call * 2 - part,
+                   SEGMENT_SHORT);
         }
     }
     for (uint32_t call = 0; call < SEGMENT_CALLS; call++) {
         for (int part = 0; part < 2; part++) {
             uint32_t sequence = segment_sequence(call, part);
             for (int i = 0; i < 2; i++) {
-                const uint8_t *area = segment_area(members[1 - i], sequence, i);
+                const uint8_t *area = segment_short_area(members[1 - i], sequence, i);
                 struct segment_card card = segment_get_card(members[1 - i], sequence, i);
                 uint8_t expected = (uint8_t)(call * 4 + (uint32_t)part * 2 + (uint32_t)i);
-                CU_ASSERT(area[0] == expected && area[SEGMENT_AREA - 1] == expected);
+                CU_ASSERT(area[0] == expected && area[SEGMENT_SHORT - 1] == expected);
                 CU_ASSERT(card.what == call && card.from == (uint64_t)part &&
                           card.to == (uint64_t)i);
             }
-            const uint8_t *result = segment_result(members[1], sequence);
+            const uint8_t *result = segment_short_result(members[1], sequence);
             uint8_t expected = (uint8_t)(255 - call * 2 - (uint32_t)part);
-            CU_ASSERT(result[0] == expected && result[SEGMENT_AREA - 1] == expected);
+            CU_ASSERT(result[0] == expected && result[SEGMENT_SHORT - 1] == expected);
         }
+    }
+    unmake(2);
+}
+
+/* Those of SEGMENT_AREAS calls lie apart; who takes one is told who had it before. */
+static void areas_are_taken_in_turn(void)
+{
+    make(2);
+    for (uint32_t call = 0; call < SEGMENT_AREAS; call++)
+        for (int i = 0; i <= 2; i++)
+            memset(segment_area(members[i % 2], segment_sequence(call, 0), i), (int)call * 3 + i,
+                   SEGMENT_AREA);
+    for (uint32_t call = 0; call < SEGMENT_AREAS; call++)
+        for (int i = 0; i <= 2; i++) {
+            const uint8_t *area = segment_area(members[1 - i % 2], segment_sequence(call, 0), i);
+            CU_ASSERT(area[0] == call * 3 + (uint32_t)i && area[SEGMENT_AREA - 1] == area[0]);
+        }
+    uint32_t first = segment_sequence(3, 0), second = segment_sequence(3, 1);
+    uint32_t later = segment_sequence(3 + 2 * SEGMENT_AREAS, 0);
+    CU_ASSERT_PTR_EQUAL(segment_result(members[0], first), segment_area(members[0], first, 2));
+    CU_ASSERT_PTR_EQUAL(segment_area(members[0], first, 1), segment_area(members[0], later, 1));
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(segment_take_area(members[i], first), 0);
+        CU_ASSERT_EQUAL(segment_take_area(members[i], second), first);
+        CU_ASSERT_EQUAL(segment_take_area(members[i], segment_sequence(4, 0)), 0);
+        CU_ASSERT_EQUAL(segment_take_area(members[i], later), second);
     }
     unmake(2);
 }
@@ -415,6 +442,7 @@ int main(void)
         {"a slot is free when all have left", a_slot_is_free_when_all_have_left},
         {"a slot of two is free when both have left", a_slot_of_two_is_free_when_both_have_left},
         {"operations are apart", operations_are_apart},
+        {"areas are taken in turn", areas_are_taken_in_turn},
         {"large areas are taken in turn", large_areas_are_taken_in_turn},
         {"the bell rings for those that sleep", the_bell_rings_for_those_that_sleep},
         {"members read each other's memory", members_read_each_others_memory},
