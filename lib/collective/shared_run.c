@@ -27,12 +27,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOOKS 500       /* before the processor is offered to others, which takes a system call */
+#define LOOKS 2000      /* before the processor is offered to others, which takes a system call */
 #define LOOKS_CROWDED 8 /* where more tasks of the team than processors are */
-#define YIELD_US 50     /* in which others may have it; then the task sleeps */
-#define YIELD_LARGE_US 300 /* while others read or reduce large arrays */
+#define OFFERS 32       /* of the processor, at least; then the task sleeps, */
+#define YIELD_US 50     /* but not before so long, */
+#define YIELD_LARGE_US 300 /* while others read or reduce large arrays, */
 #define YIELD_HOSTS_US 150 /* while the lead of this host waits for those of others */
-#define LONG_US 500        /* a wait in which yielding was in vain */
+#define LONG_US 500        /* a wait in which yielding was in vain, if it ended asleep */
 #define DOUBT_LIMIT 4      /* from here on only every 16th wait yields */
 #define DOUBT_MAX 8
 
@@ -149,7 +150,7 @@ static struct yielding *yielding_of(const struct shared_job *job)
 
 /* Looks, and yields for a while; true: it can go on. A wait that ends soon would end sooner by
  * yielding, for to wake a task takes long; where waits have lately been long, yielding is in vain.
- */
+ * Each of the others on this processor needs a turn or two, however long that is. */
 static bool yield_to_members(struct shared_job *job, uint64_t start_us)
 {
     struct yielding *yielding = yielding_of(job);
@@ -159,10 +160,10 @@ static bool yield_to_members(struct shared_job *job, uint64_t start_us)
     hopeful = hopeful && giving_may(&yielding->giving);
     int looks = job->team->shared.crowded ? LOOKS_CROWDED : LOOKS;
     bool can = false;
-    while (hopeful && !can) {
-        giving_yield(&yielding->giving);
+    for (int offers = 1; hopeful && !can; offers++) {
+        hopeful = !giving_learn(&yielding->giving, giving_offer());
         can = look_often(job, looks);
-        hopeful = clock_us() < start_us + for_us;
+        hopeful = hopeful && (offers < OFFERS || clock_us() < start_us + for_us);
     }
     return can;
 }
@@ -194,11 +195,11 @@ static bool wait_a_while(struct shared_job *job, uint64_t *start_us)
     return yield_to_members(job, *start_us);
 }
 
-/* After a wait that began then. */
-static void learn(struct shared_job *job, uint64_t start_us)
+/* After a wait that began then; `asleep`: yielding alone did not end it. */
+static void learn(struct shared_job *job, uint64_t start_us, bool asleep)
 {
     struct yielding *yielding = yielding_of(job);
-    if (clock_us() - start_us <= LONG_US)
+    if (!asleep || clock_us() - start_us <= LONG_US)
         yielding->doubt = 0;
     else if (yielding->doubt < DOUBT_MAX)
         yielding->doubt++;
@@ -214,7 +215,7 @@ static int wait_for_members(struct shared_job *job, uint64_t *deadline_us)
     if (*deadline_us == 0)
         *deadline_us = clock_deadline(job->team->timeout_us);
     int error = can ? COVEY_OK : sleep_until_it_can(job, *deadline_us);
-    learn(job, start_us);
+    learn(job, start_us, !can);
     return error;
 }
 
@@ -268,13 +269,14 @@ static void carry_on(struct covey *vm, struct shared_job *job, bool attended)
 {
     char why[160] = "";
     uint64_t start_us = job->waits_since_us;
+    bool asleep = start_us != 0;
     job->busy = true;
     pthread_mutex_unlock(&vm->lock);
     int result = shared_go_on(job);
     while (result == ACT_WAITS && attended && wait_a_while(job, &start_us))
         result = shared_go_on(job);
     if (start_us != 0 && result != ACT_WAITS)
-        learn(job, start_us);
+        learn(job, start_us, asleep);
     if (result < 0)
         snprintf(why, sizeof why, "%s", covey_error_text());
     pthread_mutex_lock(&vm->lock);

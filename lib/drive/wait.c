@@ -42,22 +42,22 @@
 
 #define EVENTS_MAX 32
 #define SPIN_US 100
-#define CROWD_US 50    /* of giving way again and again, where a task of this host is waited for */
-#define CROWD_TURNS 16 /* of that, between two looks at descriptors */
-#define ALONE_TURNS 4  /* in which nobody else wanted the processor */
-#define CROWD_PAYS 2   /* one time that it ends the wait is worth as many that it does not */
-#define MOVED_US 50    /* after bytes of a long message came: the next ones follow soon */
-#define SHORT_US 140   /* a wait that spinning at both ends would shorten to less than SPIN_US */
-#define DOUBT_LIMIT 4  /* from here on only one of DOUBT_TURNS waits tries */
+#define CROWD_US 50 /* of giving way again and again, where a task of this host is waited for, */
+#define CROWD_OFFERS 32 /* or so many times, if that takes longer */
+#define CROWD_TURNS 16  /* of that, between two looks at descriptors */
+#define ALONE_TURNS 4   /* in which nobody else wanted the processor */
+#define CROWD_PAYS 2    /* one time that it ends the wait is worth as many that it does not */
+#define MOVED_US 50     /* after bytes of a long message came: the next ones follow soon */
+#define SHORT_US 140    /* a wait that spinning at both ends would shorten to less than SPIN_US */
+#define DOUBT_LIMIT 4   /* from here on only one of DOUBT_TURNS waits tries */
 #define DOUBT_TURNS 16
 #define DOUBT_MAX 8
 #define NEIGHBOURS_MAX 4  /* receives that are looked at for a task of this host */
-#define YIELD_US 2        /* when others ran for longer, the processor is theirs */
 #define RING_LOOKS 256    /* at links in memory, between two at descriptors */
 #define RING_TURNS 16     /* so many waits may end by a look at links in memory alone, */
 #define STREAM_TURNS 8    /* of looks at the stream that is waited for, all but one */
 #define BRIEF_TURNS 64    /* or so many that are brief, */
-#define BRIEF_LOOKS 128   /* with so many looks */
+#define BRIEF_LOOKS 2048  /* with so many looks: some microseconds, for lines come from far away */
 #define NAP_US 1000       /* of the progress thread, with something under way */
 #define LONG_NAP_US 16000 /* with nothing */
 #define BLIND_US 1000     /* asleep while the kernel has no memory to watch the port with */
@@ -219,7 +219,11 @@ static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context,
 /* Lets whoever else needs this processor have it; true when somebody did, or would keep it. */
 static bool give_way(struct covey *vm)
 {
-    return !giving_may(&vm->wait.giving) || giving_yield(&vm->wait.giving) > YIELD_US;
+    if (!giving_may(&vm->wait.giving))
+        return true;
+    uint64_t ns = giving_offer();
+    giving_learn(&vm->wait.giving, ns);
+    return giving_wanted(ns);
 }
 
 /* One read of the stream that is waited for costs as much as asking which ones are ready, and then
@@ -287,20 +291,20 @@ static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context
     int alone = vm->wait.crowd_doubt < DOUBT_LIMIT ? INT_MIN : 0;
     bool near = awaits_neighbour(vm);
     end_us = end_us < deadline_us ? end_us : deadline_us;
-    for (int turn = 1;
-         !came && !kept && alone < ALONE_TURNS && vm->home.lost == 0 && now_us < end_us; turn++) {
+    for (int turn = 1; !came && !kept && alone < ALONE_TURNS && vm->home.lost == 0 &&
+                       (now_us < end_us || (turn <= CROWD_OFFERS && now_us < deadline_us));
+         turn++) {
         pthread_mutex_unlock(&vm->lock);
-        sched_yield();
+        uint64_t ns = giving_offer();
         pthread_mutex_lock(&vm->lock);
+        kept = giving_learn(&vm->wait.giving, ns);
+        alone += !giving_wanted(ns);
         if (near && turn % CROWD_TURNS != 0)
             look_at_rings(vm);
         else if (near || turn % STREAM_TURNS == 0 || !look_at_stream(vm))
             poller_look(vm);
         came = done(context);
-        uint64_t before_us = now_us;
         now_us = clock_us();
-        alone += now_us - before_us <= YIELD_US;
-        giving_learn(&vm->wait.giving, now_us - before_us);
     }
     return came;
 }
@@ -332,6 +336,8 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
     uint64_t start_us = clock_us(), now_us = start_us;
     assert(vm->wait.poller != POLLER_TASK && vm->wait.threads > 0);
     vm->wait.poller = POLLER_TASK;
+    if (tries) /* who has found all at the first look since does not know better */
+        vm->wait.crowded = false;
     bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
     came = came || (hopeful && spin(vm, done, context, SPIN_US, deadline_us));
     if (!came && vm->wait.crowded && may_crowd) {

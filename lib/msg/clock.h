@@ -1,5 +1,5 @@
 /*
- * clock.h - the monotonic clock in microseconds.
+ * clock.h - the monotonic clock, in microseconds where nothing else is said.
  */
 #ifndef COVEY_LIB_CLOCK_H
 #define COVEY_LIB_CLOCK_H
@@ -7,11 +7,16 @@
 #include <stdint.h>
 #include <time.h>
 
-static inline uint64_t clock_us(void)
+static inline uint64_t clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t clock_us(void)
+{
+    return clock_ns() / 1000u;
 }
 
 /* The same as it was at the last tick of the kernel, some milliseconds ago at most: costs less than
