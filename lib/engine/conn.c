@@ -25,6 +25,7 @@
 #include <sys/epoll.h>
 
 #define GATHER_MAX 8
+#define UNASKED_BYTES ((size_t)128 * 1024)
 #define LAG_BYTES 4096 /* behind more of them something comes late */
 
 static void conn_watch(struct conn *conn)
@@ -431,7 +432,16 @@ static void held_done(struct conn *conn)
     free(held);
 }
 
-static bool read_body(struct conn *conn)
+/* Whether what comes next goes to memory of its own, not yet touched, for no receive has taken the
+ * message yet; in a ring it may stay for a while. */
+static bool is_unasked(const struct conn *conn)
+{
+    const struct arrival *a = conn->inlet.current;
+    return conn->watch.fd < 0 && a != NULL && a->bound == NULL && !a->lost;
+}
+
+/* *unasked: so much may yet be read of messages that no receive has taken. */
+static bool read_body(struct conn *conn, size_t *unasked)
 {
     if (conn->in.held != NULL) {
         if (!conn_fill(conn, conn->in.held->payload, conn->in.frame.length, &conn->in.held_used))
@@ -440,7 +450,12 @@ static bool read_body(struct conn *conn)
         return !conn->closed;
     }
     while (conn->in.body_left > 0) {
+        bool counts = is_unasked(conn);
         size_t size = conn->in.body_left;
+        if (counts && size > *unasked)
+            size = *unasked;
+        if (size == 0)
+            return false;
         uint8_t *to = arrival_target(&conn->inlet, &size);
         if (to == NULL) {
             conn_protocol_error(conn, "more data than the message announced");
@@ -450,6 +465,7 @@ static bool read_body(struct conn *conn)
         if (n == 0)
             return false;
         conn->in.body_left -= n;
+        *unasked -= counts ? n : 0;
         arrival_received(conn->vm, conn->peer, &conn->inlet, n);
     }
     return true;
@@ -469,8 +485,11 @@ static bool task_may_go_on(const struct conn *conn, uint64_t awaited_taken)
            vm->order.home_limit == 0;
 }
 
+/* Of messages that no receive has taken some is read, until the task, which may be about to receive
+ * them, has had another look at what it waits for. */
 void conn_read(struct covey *vm, struct conn *conn)
 {
+    size_t unasked = UNASKED_BYTES;
     uint64_t awaited_taken = vm->inbox.awaited_taken;
     while (!conn->closed && !task_may_go_on(conn, awaited_taken)) {
         if (!conn->in.taken && !read_head(conn))
@@ -481,7 +500,7 @@ void conn_read(struct covey *vm, struct conn *conn)
             if (!order_admits(vm, conn) || !route_frame(conn))
                 break;
         }
-        if (!read_body(conn))
+        if (!read_body(conn, &unasked))
             break;
         conn->in.head_used = 0;
         conn->in.taken = false;

@@ -3,12 +3,15 @@
  */
 #include "lib/link/ring.h"
 #include "lib/link/barrier.h"
+#include "lib/link/shared_memory.h"
 
 #include <string.h>
 
 _Static_assert((RING_BYTES & (RING_BYTES - 1)) == 0, "positions wrap by a mask");
 
 _Static_assert(RING_TOLD_BYTES < RING_BYTES, "a reader of all that fits tells the writer");
+
+#define MAPPED_BYTES 4096 /* at first: most rings carry no more */
 
 #define FORMAT 0x52696e05u /* struct ring_shared and what is in it, version 5 */
 #define FORMAT_SWAPPED 0x056e6952u
@@ -29,12 +32,12 @@ const char *ring_check(const struct ring_shared *shared)
 
 void ring_begin_writer(struct ring *ring, struct ring_shared *shared)
 {
-    *ring = (struct ring){.shared = shared, .trusts = barrier_join()};
+    *ring = (struct ring){.shared = shared, .mapped = MAPPED_BYTES, .trusts = barrier_join()};
 }
 
 void ring_begin_reader(struct ring *ring, struct ring_shared *shared)
 {
-    *ring = (struct ring){.shared = shared, .may_pay = barrier_all()};
+    *ring = (struct ring){.shared = shared, .mapped = MAPPED_BYTES, .may_pay = barrier_all()};
     atomic_store_explicit(&shared->reader_waiting, 0, memory_order_relaxed);
 }
 
@@ -68,8 +71,21 @@ static size_t room_for(struct ring *ring, size_t wanted)
     return used > RING_BYTES ? SIZE_MAX : (size_t)(RING_BYTES - used);
 }
 
+/* In its first round an end comes to new pages all the time, and so takes twice as many at once
+ * each time: it has no more than twice what it used. */
+static void map_up_to(struct ring *ring, uint64_t position)
+{
+    if (position <= ring->mapped)
+        return;
+    uint64_t end = position > 2 * ring->mapped ? position : 2 * ring->mapped;
+    size_t to = end < RING_BYTES ? (size_t)end : RING_BYTES;
+    shared_memory_use(ring->shared->bytes + ring->mapped, to - (size_t)ring->mapped);
+    ring->mapped = to < RING_BYTES ? to : UINT64_MAX;
+}
+
 static void put(struct ring *ring, const void *bytes, size_t size)
 {
+    map_up_to(ring, ring->position + size);
     size_t at = (size_t)(ring->position & (RING_BYTES - 1));
     size_t first = RING_BYTES - at < size ? RING_BYTES - at : size;
     memcpy(ring->shared->bytes + at, bytes, first);
@@ -138,7 +154,7 @@ bool ring_write_words(struct ring *ring, const uint64_t *words, size_t count, bo
     *wake = false;
     if (room < size || room == SIZE_MAX || size > RING_NOTE_BYTES)
         return false;
-    if (at + size <= RING_BYTES) {
+    if (at + size <= RING_BYTES && ring->position + size <= ring->mapped) {
         uint8_t *to = ring->shared->bytes + at;
         for (size_t i = 0; i < count; i++, to += sizeof *words)
             memcpy(to, &words[i], sizeof *words);
@@ -196,6 +212,7 @@ static void look(struct ring *ring)
     ring->other = ring_written(ring);
     if (ring->other == before)
         return;
+    map_up_to(ring, ring->other);
     note_take(ring);
     if (ring->other - ring->position != ring->note_size)
         ask_for(ring, ring->other - ring->position);

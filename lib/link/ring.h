@@ -56,6 +56,7 @@ struct ring {
     uint64_t position; /* of this end */
     uint64_t other;    /* the other end's, when it was last looked at */
     uint64_t told;     /* the reader's, when it was last published */
+    uint64_t mapped;   /* bytes whose pages this end has, or asks for one by one */
     uint64_t seen;     /* the reader's: what was announced, when it was last looked at */
     uint64_t noted;    /* the reader's: its note is of bytes up to here, */
     size_t note_size;  /* so many, */

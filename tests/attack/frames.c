@@ -1,4 +1,4 @@
-/* links: proto/wire/contention_config.c lib/link/stream.c lib/link/ring.c lib/link/barrier.c proto/wire/frame.c proto/wire/cursor.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c tests/sim/network.c proto/session/fault.c */
+/* links: proto/wire/contention_config.c lib/link/stream.c lib/link/ring.c lib/link/barrier.c lib/link/shared_memory.c proto/wire/frame.c proto/wire/cursor.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c tests/sim/network.c proto/session/fault.c */
 /*
  * frames.c - a task gone wrong, on the Unix socket of its daemon ($SOCKET).
  *

@@ -1,4 +1,4 @@
-/* links: */
+/* links: lib/link/shared_memory.c */
 /*
  * ring_test.c - the ring of lib/link/ring.c, and all orders in which its two ends can act: none
  * loses a wake-up.

@@ -1,4 +1,4 @@
-/* links: lib/link/ring.c lib/link/barrier.c */
+/* links: lib/link/ring.c lib/link/barrier.c lib/link/shared_memory.c */
 /*
  * ring_test.c - the byte ring in shared memory: wrap-around, wake-ups, hostile positions, two
  * threads that pump and a writer that is killed at any instant.
