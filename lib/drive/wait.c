@@ -103,7 +103,8 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
         if (watch != NULL && watch->fd >= 0)
             watch->ready(vm, watch, events[i].events);
     }
-    bool moved = conn_poll_all(vm);
+    bool moved = conn_read_paused(vm);
+    moved = conn_poll_all(vm) || moved;
     moved = order_settle(vm) || moved;
     moved = parts_look(vm) || moved;
     conn_wake_rested(vm);
@@ -178,7 +179,7 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
     due_us = rested_us < due_us ? rested_us : due_us;
     uint64_t for_us = timeout_us(vm, due_us < deadline_us ? due_us : deadline_us);
     int count;
-    if (arm_all(vm) || for_us == 0) {
+    if (vm->links.paused_count > 0 || arm_all(vm) || for_us == 0) {
         count = epoll_wait(vm->wait.epoll, events, EVENTS_MAX, 0);
     } else {
         vm->wait.asleep_until_us[role] = for_us == UINT64_MAX ? for_us : clock_us() + for_us;
@@ -309,12 +310,14 @@ static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context
     return came;
 }
 
-/* What came to a link in memory needs no system call; the descriptors have their turn all the same.
- */
+/* What has come to a link in memory, or was read and not looked at, needs no system call; the
+ * descriptors have their turn all the same. */
 static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
 {
-    if (is_memory_watched(vm) && vm->wait.calls % RING_TURNS != 0 && look_at_rings(vm) &&
-        done(context))
+    bool own_turn = vm->wait.calls % RING_TURNS == 0;
+    if (!own_turn && conn_read_paused(vm) && done(context))
+        return true;
+    if (!own_turn && is_memory_watched(vm) && look_at_rings(vm) && done(context))
         return true;
     poller_look(vm);
     return done(context);

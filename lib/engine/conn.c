@@ -49,7 +49,8 @@ void conn_settle(struct conn *conn)
 
 static bool conn_rest_now(struct conn *conn)
 {
-    bool may = routes[conn->route].stream && !conn->closed && conn->rest_until_us == 0;
+    bool may =
+        routes[conn->route].stream && !conn->closed && conn->rest_until_us == 0 && !conn->in.paused;
     return may && conn_rest(conn, arrival_rest_us(&conn->inlet));
 }
 
@@ -433,11 +434,11 @@ static void held_done(struct conn *conn)
 }
 
 /* Whether what comes next goes to memory of its own, not yet touched, for no receive has taken the
- * message yet; in a ring it may stay for a while. */
+ * message yet. */
 static bool is_unasked(const struct conn *conn)
 {
     const struct arrival *a = conn->inlet.current;
-    return conn->watch.fd < 0 && a != NULL && a->bound == NULL && !a->lost;
+    return a != NULL && a->bound == NULL && !a->lost;
 }
 
 /* *unasked: so much may yet be read of messages that no receive has taken. */
@@ -474,15 +475,23 @@ static bool read_body(struct conn *conn, size_t *unasked)
 /* A large message that the task waited for is here, or all that it waits for: it goes on before
  * more is read, for what comes to a posted receive is copied once, and what comes before it twice,
  * into memory not yet touched; and short messages that wait in the ring are taken from there
- * (plain.c). Only rings: they are looked at whenever anything is, where a descriptor tells of bytes
- * but once. The ring of a task that ended is closed after this look; and what the daemon has next
+ * (plain.c). The link of a task that ended is closed after this look; and what the daemon has next
  * may begin only when all that was sent before it has (order.c). */
 static bool task_may_go_on(const struct conn *conn, uint64_t awaited_taken)
 {
     const struct covey *vm = conn->vm;
-    return conn->watch.fd < 0 && vm->wait.poller == POLLER_TASK &&
-           vm->inbox.awaited_taken != awaited_taken && !conn->peer->leaving &&
-           vm->order.home_limit == 0;
+    return vm->wait.poller == POLLER_TASK && vm->inbox.awaited_taken != awaited_taken &&
+           !conn->peer->leaving && vm->order.home_limit == 0;
+}
+
+/* Rings do not count: they are looked at whenever anything is. */
+static void set_paused(struct conn *conn, bool paused)
+{
+    unsigned *count = &conn->vm->links.paused_count;
+    bool counts = conn->watch.fd >= 0 && !conn->closed;
+    assert(!counts || *count >= conn->in.paused);
+    *count += counts ? (unsigned)paused - conn->in.paused : 0;
+    conn->in.paused = paused;
 }
 
 /* Of messages that no receive has taken some is read, until the task, which may be about to receive
@@ -491,7 +500,8 @@ void conn_read(struct covey *vm, struct conn *conn)
 {
     size_t unasked = UNASKED_BYTES;
     uint64_t awaited_taken = vm->inbox.awaited_taken;
-    while (!conn->closed && !task_may_go_on(conn, awaited_taken)) {
+    bool goes_on = false;
+    while (!conn->closed && !(goes_on = task_may_go_on(conn, awaited_taken))) {
         if (!conn->in.taken && !read_head(conn))
             break;
         if (!conn->in.routed) {
@@ -508,6 +518,22 @@ void conn_read(struct covey *vm, struct conn *conn)
             offer_arrived(conn);
         arrival_release(vm, conn->peer);
     }
+    set_paused(conn, goes_on || unasked == 0);
+}
+
+bool conn_read_paused(struct covey *vm)
+{
+    bool any = false;
+    if (vm->links.paused_count == 0)
+        return false;
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if (conn->in.paused && conn->watch.fd >= 0) {
+            assert(conn->rest_until_us == 0);
+            conn_on_ready(vm, &conn->watch, EPOLLIN);
+            any = true;
+        }
+    }
+    return any;
 }
 
 bool conn_read_awaited(struct covey *vm)
@@ -659,6 +685,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     if (conn->closed)
         return;
     struct peer *peer = conn->peer;
+    set_paused(conn, false);
     conn->closed = true;
     conn_rest_end(conn);
     order_forget(conn);

@@ -44,6 +44,7 @@ struct conn_in {
     struct held *held; /* the frame is kept or is no data: read whole first */
     size_t held_used;
     bool routed; /* it is known where the frame goes */
+    bool paused; /* the task goes on before what else has come is read: see paused_count of links */
 };
 
 /* The send that is offered; see offer.c. */
@@ -122,7 +123,8 @@ void conn_bury(struct covey *vm); /* frees those closed */
 /* Reads the stream that the receive posted first waits for, though nobody told that there is
  * something to be read. False: there is no such stream. */
 bool conn_read_awaited(struct covey *vm);
-bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at each */
+bool conn_read_paused(struct covey *vm); /* goes on with those; false: there are none */
+bool conn_poll_all(struct covey *vm);    /* some links have no descriptor: look at each */
 /* Does what is due on links that have timers; returns when it must be called again. */
 uint64_t conn_step_all(struct covey *vm);
 /* Whether so much has not left yet of what a link of ours holds. */

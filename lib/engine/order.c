@@ -148,13 +148,12 @@ static uint64_t look_at(struct covey *vm, struct conn *conn, bool *announced)
         stamp = link_shm_announced(conn->link, &empty);
     if (vm->order.forgone != 0 && stamp_is_before(stamp, vm->order.forgone))
         stamp = 0;
-    /* a stream that was read to its end says so once more without looking, and a ring is not read
-     * to its end when what the task waited for was taken */
+    /* a stream that was read to its end says so once more without looking; of one that paused there
+     * may be more */
     int looks = empty ? 0 : routes[conn->route].ring ? 1 : 2;
     while (looks > 0 && !conn->order.parked && !conn->closed) {
-        uint64_t awaited_taken = vm->inbox.awaited_taken;
         conn_read(vm, conn);
-        looks -= vm->inbox.awaited_taken == awaited_taken;
+        looks -= !conn->in.paused;
     }
     if (conn->order.parked)
         return conn->order.stamp;

@@ -103,6 +103,8 @@ struct links {
     struct conn *conns;                 /* closed ones too, until conn_bury() */
     unsigned looked_count;              /* conns without a descriptor, which must be looked at */
     unsigned stepped_count;             /* conns whose links have something due at times */
+    unsigned paused_count;              /* conns with a descriptor of which not all is read that
+                                           came, so that the descriptor may not tell of it */
     uint64_t written_bytes;             /* that links took */
     enum peeking peeking; /* whether tasks of this host read each other's memory, see offer.c */
     struct conn *resting;
