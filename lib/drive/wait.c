@@ -138,6 +138,7 @@ void wait_poll(struct covey *vm)
     if (vm->wait.poller == POLLER_TASK)
         return;
     vm->wait.poller = POLLER_TASK;
+    conn_push_held(vm);
     poller_look(vm);
     assert(vm->wait.poller == POLLER_TASK);
     vm->wait.poller = POLLER_NONE;
@@ -339,6 +340,7 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
     uint64_t start_us = clock_us(), now_us = start_us;
     assert(vm->wait.poller != POLLER_TASK && vm->wait.threads > 0);
     vm->wait.poller = POLLER_TASK;
+    conn_push_held(vm);
     if (tries) /* who has found all at the first look since does not know better */
         vm->wait.crowded = false;
     bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
@@ -445,7 +447,8 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
 static bool anything_under_way(const struct covey *vm)
 {
     return vm->out.sending != NULL || vm->inbox.posted != NULL ||
-           stream_queued(vm->home.daemon) > 0 || conn_waiting(vm, BULK_BYTES);
+           stream_queued(vm->home.daemon) > 0 || vm->links.held_count > 0 ||
+           conn_waiting(vm, BULK_BYTES);
 }
 
 void wait_left(struct covey *vm)
@@ -490,8 +493,11 @@ void *wait_progress_main(void *context)
             uint64_t at_us = clock_us() + (vm->wait.long_nap ? LONG_NAP_US : NAP_US);
             struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
                                   .tv_nsec = (long)(at_us % 1000000) * 1000};
+            bool held = vm->links.held_count > 0;
             pthread_cond_timedwait(&vm->wait.progress_wake, &vm->lock, &at);
             vm->wait.long_nap = false;
+            if (held)
+                conn_push_held(vm);
         } else {
             /* Polls once; returns when it began to rest. */
             uint64_t arrived = vm->inbox.arrived_bytes;

@@ -26,6 +26,8 @@
 
 #define GATHER_MAX 8
 #define UNASKED_BYTES ((size_t)128 * 1024)
+#define ROW_BYTES 256  /* frames up to that are short; longer ones gain nothing in one packet */
+#define ROW_SENDS 8    /* of them, until the next ones are held for more */
 #define LAG_BYTES 4096 /* behind more of them something comes late */
 
 static void conn_watch(struct conn *conn)
@@ -220,6 +222,24 @@ static void conn_put_head(struct conn *conn, const struct frame *frame)
     conn->out.head_sent = 0;
 }
 
+static void set_held(struct conn *conn, bool held)
+{
+    assert(conn->vm->links.held_count >= conn->out.held);
+    conn->vm->links.held_count += (unsigned)held - conn->out.held;
+    conn->out.held = held;
+}
+
+/* Whether a message, the frame of which is all of it, is one of many short ones. */
+static bool is_in_a_row(struct conn *conn)
+{
+    uint64_t polls = conn->vm->wait.polls;
+    if (!routes[conn->route].stream || conn->out.head_size + conn->out.body_left > ROW_BYTES ||
+        conn->out.row_polls != polls)
+        conn->out.row = 0;
+    conn->out.row_polls = polls;
+    return routes[conn->route].stream && ++conn->out.row > ROW_SENDS;
+}
+
 void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, size_t size)
 {
     struct frame frame = {.length = (uint32_t)size,
@@ -229,6 +249,8 @@ void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, s
                           .destination = conn->peer->tid};
     assert(size <= OFFER_BYTES_MAX);
     conn_put_head(conn, &frame);
+    set_held(conn, false);
+    conn->link->more = false;
     memcpy(conn->out.head + FRAME_HEADER_BYTES, payload, size);
     conn->out.head_size += size;
     conn_flush(conn);
@@ -276,7 +298,9 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
     }
     conn->out.body_left = size;
     conn->out.req = req;
-    conn->link->more = req->send.offset + size < req->send.msg->size;
+    bool rest = req->send.offset + size < req->send.msg->size;
+    set_held(conn, first && !rest && is_in_a_row(conn));
+    conn->link->more = rest || conn->out.held;
     conn_flush(conn);
 }
 
@@ -291,10 +315,21 @@ void conn_abandon(struct conn *conn)
 void conn_push(struct conn *conn)
 {
     bool full = conn->out.head_sent < conn->out.head_size || conn->out.body_left > 0;
-    if (full || conn->closed || !conn->link->more)
+    if (full || conn->closed || conn->out.held || !conn->link->more)
         return;
     conn->link->more = false;
     conn->link->ops->send(conn->link, NULL, 0); /* an error comes again */
+}
+
+void conn_push_held(struct covey *vm)
+{
+    struct conn *conn = vm->links.held_count == 0 ? NULL : vm->links.conns;
+    for (; conn != NULL; conn = conn->next) {
+        if (conn->out.held) {
+            set_held(conn, false);
+            conn_push(conn);
+        }
+    }
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -686,6 +721,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
         return;
     struct peer *peer = conn->peer;
     set_paused(conn, false);
+    set_held(conn, false);
     conn->closed = true;
     conn_rest_end(conn);
     order_forget(conn);

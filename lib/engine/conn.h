@@ -28,6 +28,9 @@ struct conn_out {
     struct covey_req *req;
     uint64_t run_first, run_next; /* the last messages, in a row; alike: none */
     bool handed_over;             /* it carried hand-overs */
+    uint64_t row_polls; /* short messages in a row: the last of them at that count of polls, */
+    unsigned row;       /* so many, */
+    bool held;          /* and the stream holds it for more, see conn_push_held() */
     bool mute; /* what is written to it goes nowhere any more, but there may be more to read */
     struct covey_req *leaving; /* of a schedule: sent, and not all of it is on its way */
 };
@@ -116,6 +119,10 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size);
 /* Unless the link is full, no more follows what was put for now: it need not wait to fill a packet.
  */
 void conn_push(struct conn *conn);
+/* Short messages to one task of another host, sent in a row without a wait, share packets: each is
+ * the kernel's at once, and leaves with the next ones, with the next acknowledgement, or when the
+ * task waits or some time has passed: then this is called. */
+void conn_push_held(struct covey *vm);
 /* What it was sending fails: the bytes are their owner's again. */
 void conn_abandon(struct conn *conn);
 void conn_close(struct covey *vm, struct conn *conn, bool broken);

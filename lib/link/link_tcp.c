@@ -63,6 +63,7 @@ struct link_tcp {
     uint8_t *buffer;
     size_t start, end;     /* of what is unread in buffer */
     bool bulk;             /* the last read was past the buffer: long frames come */
+    bool holds;            /* the kernel may hold what was sent last, for more is to come */
     bool drained;          /* the last read took all there was: the next one waits to be told */
     struct sealed *sealed; /* instead of buffer */
 };
@@ -253,9 +254,22 @@ static size_t gather(const struct iovec *iov, int count, uint8_t *bytes, size_t 
     return used;
 }
 
+/* Setting what is set pushes what is held. */
+static ssize_t tcp_push(struct link_tcp *tcp)
+{
+    const int on = 1;
+    if (tcp->holds)
+        setsockopt(tcp->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    tcp->holds = false;
+    return 0;
+}
+
 static ssize_t tcp_send(struct link *link, const struct iovec *iov, int count)
 {
     struct link_tcp *tcp = tcp_of(link);
+    int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (link->more ? MSG_MORE : 0);
+    if (count == 0)
+        return tcp_push(tcp);
     if (tcp->sealed != NULL)
         return tcp_send_sealed(tcp, iov, count);
     union {
@@ -265,9 +279,10 @@ static ssize_t tcp_send(struct link *link, const struct iovec *iov, int count)
     struct msghdr msg = {.msg_iov = u.msg, .msg_iovlen = (size_t)count};
     uint8_t brief[BRIEF_BYTES]; /* a call with a vector takes longer than to copy so few */
     size_t size = gather(iov, count, brief, sizeof brief);
-    ssize_t n = size <= sizeof brief ? send(tcp->fd, brief, size, MSG_DONTWAIT | MSG_NOSIGNAL)
-                                     : sendmsg(tcp->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t n =
+        size <= sizeof brief ? send(tcp->fd, brief, size, flags) : sendmsg(tcp->fd, &msg, flags);
     tcp->write_wanted = n < 0;
+    tcp->holds = link->more;
     if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
         return LINK_CLOSED;
     return n < 0 ? tcp_errno(tcp) : n;

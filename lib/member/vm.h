@@ -105,6 +105,7 @@ struct links {
     unsigned stepped_count;             /* conns whose links have something due at times */
     unsigned paused_count;              /* conns with a descriptor of which not all is read that
                                            came, so that the descriptor may not tell of it */
+    unsigned held_count;                /* streams that hold the last short messages for more */
     uint64_t written_bytes;             /* that links took */
     enum peeking peeking; /* whether tasks of this host read each other's memory, see offer.c */
     struct conn *resting;
