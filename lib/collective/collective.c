@@ -12,6 +12,7 @@
 #include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
+#include "lib/msg/spare.h"
 #include "proto/wire/grow.h"
 
 #include <stdio.h>
@@ -91,7 +92,7 @@ void collective_destroy(struct collective *c)
         return;
     for (const struct at_end *end = c->at_end; end != NULL; end = end->next)
         end->fn(end->arg);
-    for (struct block *block; (block = c->memory) != NULL; free(block))
+    for (struct block *block; (block = c->memory) != NULL; spare_give(block))
         c->memory = block->next;
     free(c->program.steps);
     free(c->program.edges);
@@ -113,7 +114,7 @@ void collective_refuse(struct collective *c, int error, const char *why)
 
 void *collective_memory(struct collective *c, size_t bytes)
 {
-    struct block *block = malloc(sizeof *block + bytes);
+    struct block *block = spare_take(sizeof *block + bytes);
     if (block == NULL) {
         collective_refuse(c, COVEY_ENOMEM, "memory is exhausted");
         return NULL;

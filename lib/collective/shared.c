@@ -8,6 +8,7 @@
 #include "lib/collective/shared.h"
 #include "lib/collective/shared_act.h"
 #include "lib/msg/error.h"
+#include "lib/msg/spare.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -134,7 +135,7 @@ void shared_arrive(struct shared_job *job, const void *from, const void *to)
 
 int shared_take_memory(struct shared_job *job, size_t bytes)
 {
-    job->memory = malloc(bytes + 1);
+    job->memory = spare_take(bytes);
     return job->memory == NULL ? error_code(COVEY_ENOMEM) : ACT_DONE;
 }
 
@@ -460,7 +461,7 @@ int shared_go_on(struct shared_job *job)
 
 void shared_end(struct shared_job *job)
 {
-    free(job->memory);
+    spare_give(job->memory);
     job->memory = NULL;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "lib/collective/shared_act.h"
 #include "lib/msg/error.h"
+#include "lib/msg/spare.h"
 
 #include <stdlib.h>
 
@@ -201,14 +202,14 @@ static int fold_part(struct shared_job *job, struct part_of_all part, uint8_t *r
 {
     size_t step = fold_elements_in(job, PIECE_BYTES);
     int done = check_calls(job, members(job));
-    uint8_t *scratch = malloc(2 * step * width(job));
+    uint8_t *scratch = spare_take(2 * step * width(job));
     if (scratch == NULL)
         return error_code(COVEY_ENOMEM);
     for (size_t at = 0; at < part.count && done == ACT_DONE; at += step) {
         size_t count = part.count - at < step ? part.count - at : step;
         done = fold_piece(job, part.first + at, count, result + at * width(job), scratch);
     }
-    free(scratch);
+    spare_give(scratch);
     return done;
 }
 

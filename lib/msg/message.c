@@ -2,6 +2,7 @@
  * message.c - message memory and the item format; packing and unpacking are in pack.c and unpack.c.
  */
 #include "lib/msg/message.h"
+#include "lib/msg/spare.h"
 
 #include "lib/msg/error.h"
 #include "proto/wire/cursor.h"
@@ -166,7 +167,7 @@ struct covey_msg *message_receive(uint64_t size, uint8_t representation)
     if (msg == NULL)
         return NULL;
     size_t bytes = (size_t)size;
-    msg->own = addressable(size) ? malloc(bytes > 0 ? bytes : 1) : NULL;
+    msg->own = addressable(size) ? spare_take(bytes) : NULL;
     msg->segments = malloc(sizeof *msg->segments);
     if (msg->own == NULL || msg->segments == NULL) {
         covey_msg_free(msg);
@@ -190,7 +191,7 @@ void covey_msg_free(covey_msg_t *msg)
 {
     if (msg == NULL)
         return;
-    free(msg->own);
+    spare_give(msg->own);
     free(msg->segments);
     free(msg);
 }

@@ -4,6 +4,7 @@
  */
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
+#include "lib/msg/spare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static int own_reserve(struct covey_msg *msg, size_t more)
     size_t capacity = msg->own_capacity < 256 ? 256 : msg->own_capacity;
     while (capacity - msg->own_used < more)
         capacity *= 2;
-    uint8_t *own = realloc(msg->own, capacity);
+    uint8_t *own = spare_resize(msg->own, capacity);
     if (own == NULL)
         return error_code(COVEY_ENOMEM);
     msg->own = own;

@@ -5,8 +5,8 @@
  */
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
+#include "lib/msg/spare.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct item {
@@ -27,11 +27,11 @@ static int make_readable(struct covey_msg *msg)
     if (!scattered(msg))
         return COVEY_OK;
     size_t size = (size_t)msg->size;
-    uint8_t *own = addressable(msg->size) ? malloc(size) : NULL;
+    uint8_t *own = addressable(msg->size) ? spare_take(size) : NULL;
     if (own == NULL)
         return error_code(COVEY_ENOMEM);
     message_copy(msg, 0, own, size);
-    free(msg->own);
+    spare_give(msg->own);
     msg->own = own;
     msg->own_used = msg->own_capacity = size;
     msg->segments[0] = (struct segment){.size = size};

@@ -1,4 +1,4 @@
-/* links: lib/pvm3/message/wire.c lib/pvm3/message/buffer.c lib/pvm3/message/body.c lib/pvm3/message/pack.c lib/pvm3/message/nested.c lib/pvm3/rm/rm_order.c lib/pvm3/core/error.c lib/msg/message.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c */
+/* links: lib/pvm3/message/wire.c lib/pvm3/message/buffer.c lib/pvm3/message/body.c lib/pvm3/message/pack.c lib/pvm3/message/nested.c lib/pvm3/rm/rm_order.c lib/pvm3/core/error.c lib/msg/message.c lib/msg/spare.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c */
 /*
  * pvm_fuzz.c - a message of PVM's programs out of foreign bytes, and a program that unpacks it as
  * whatever it likes.

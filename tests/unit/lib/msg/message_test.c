@@ -1,4 +1,4 @@
-/* links: lib/msg/message.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c */
+/* links: lib/msg/message.c lib/msg/spare.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c */
 /*
  * message_test.c - messages: all types there and back, errors, damage, other representations.
  */
