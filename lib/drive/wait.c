@@ -43,13 +43,16 @@
 #define EVENTS_MAX 32
 #define SPIN_US 100
 #define CROWD_US 50 /* of giving way again and again, where a task of this host is waited for, */
-#define CROWD_OFFERS 32 /* or so many times, if that takes longer */
-#define CROWD_TURNS 16  /* of that, between two looks at descriptors */
-#define ALONE_TURNS 4   /* in which nobody else wanted the processor */
-#define CROWD_PAYS 2    /* one time that it ends the wait is worth as many that it does not */
-#define MOVED_US 50     /* after bytes of a long message came: the next ones follow soon */
-#define SHORT_US 140    /* a wait that spinning at both ends would shorten to less than SPIN_US */
-#define DOUBT_LIMIT 4   /* from here on only one of DOUBT_TURNS waits tries */
+#define CROWD_OFFERS 32      /* or so many times, if that takes longer */
+#define CROWD_TURNS 16       /* of that, between two looks at descriptors */
+#define ALONE_TURNS 4        /* in which nobody else wanted the processor */
+#define CROWD_PAYS 2         /* one time that it ends the wait is worth as many that it does not */
+#define MOVED_US 50          /* after bytes of a long message came: the next ones follow soon */
+#define LEAVING_BYTES_US 512 /* a microsecond more, where a stream took so many bytes before, */
+#define LEAVING_US_MAX 2000  /* but not more than so many: the kernel may need the processor */
+#define WANTED_TURNS 3       /* in a row somebody else wanted the processor, not only the kernel */
+#define SHORT_US 140  /* a wait that spinning at both ends would shorten to less than SPIN_US */
+#define DOUBT_LIMIT 4 /* from here on only one of DOUBT_TURNS waits tries */
 #define DOUBT_TURNS 16
 #define DOUBT_MAX 8
 #define NEIGHBOURS_MAX 4  /* receives that are looked at for a task of this host */
@@ -229,11 +232,12 @@ static bool give_way(struct covey *vm)
 }
 
 /* One read of the stream that is waited for costs as much as asking which ones are ready, and then
- * needs no second call. False: there is none, or this task sends, too, which comes to a stop where
- * it reads alone. */
+ * needs no second call. But it takes the lock of the socket, in which the kernel of a sender puts
+ * packet after packet of a long message. False: that is so, there is none, or this task sends, too,
+ * which comes to a stop where it reads alone. */
 static bool look_at_stream(struct covey *vm)
 {
-    if (vm->out.sending != NULL || !conn_read_awaited(vm))
+    if (vm->out.sending != NULL || vm->inbox.arriving > 0 || !conn_read_awaited(vm))
         return false;
     order_settle(vm);
     settle_parts(vm);
@@ -246,8 +250,9 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
 {
     uint64_t now_us = clock_us(), end_us = now_us + for_us;
     bool came = false, taken = false;
+    int wanted = 0;
     direct_look(vm);
-    for (int turn = 0;
+    for (int turn = 1;
          !came && !taken && vm->home.lost == 0 && now_us < end_us && now_us < deadline_us; turn++) {
         bool moved = false;
         uint64_t arrived_bytes = vm->inbox.arrived_bytes;
@@ -255,7 +260,9 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
         if (!came && turn % STREAM_TURNS != 0 && look_at_stream(vm)) {
             came = done(context);
         } else if (!came) {
-            vm->wait.crowded = taken = give_way(vm);
+            vm->wait.crowded = give_way(vm);
+            wanted = vm->wait.crowded ? wanted + 1 : 0;
+            taken = wanted == WANTED_TURNS;
             poller_look(vm);
             came = done(context);
         }
@@ -320,8 +327,19 @@ static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
         return true;
     if (!own_turn && is_memory_watched(vm) && look_at_rings(vm) && done(context))
         return true;
+    if (!own_turn && look_at_stream(vm))
+        return done(context);
     poller_look(vm);
     return done(context);
+}
+
+/* How long to look. What a stream took before leaves as acknowledgements come, by the processor of
+ * whoever looks: if this task sleeps, that is the receiver's alone. */
+static uint64_t spin_us(struct covey *vm)
+{
+    uint64_t more_us = vm->links.leaving_bytes / LEAVING_BYTES_US;
+    vm->links.leaving_bytes = 0;
+    return SPIN_US + (more_us < LEAVING_US_MAX ? more_us : LEAVING_US_MAX);
 }
 
 /* A counter that saturates, as predictors of branches have it. */
@@ -335,7 +353,8 @@ static void learn(int *doubt, int by)
 static void poll_until(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
 {
     bool tries = vm->wait.polls++ % DOUBT_TURNS == 0;
-    bool hopeful = vm->wait.doubt < DOUBT_LIMIT || tries;
+    uint64_t for_us = spin_us(vm);
+    bool hopeful = vm->wait.doubt < DOUBT_LIMIT || tries || for_us > 2 * SPIN_US;
     bool may_crowd = vm->wait.crowd_doubt < DOUBT_LIMIT || tries;
     uint64_t start_us = clock_us(), now_us = start_us;
     assert(vm->wait.poller != POLLER_TASK && vm->wait.threads > 0);
@@ -344,7 +363,7 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
     if (tries) /* who has found all at the first look since does not know better */
         vm->wait.crowded = false;
     bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
-    came = came || (hopeful && spin(vm, done, context, SPIN_US, deadline_us));
+    came = came || (hopeful && spin(vm, done, context, for_us, deadline_us));
     if (!came && vm->wait.crowded && may_crowd) {
         came = give_way_again(vm, done, context, deadline_us);
         learn(&vm->wait.crowd_doubt, came ? -CROWD_PAYS : 1);

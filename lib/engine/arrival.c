@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXCHANGED_BYTES_MIN 512 /* what is shorter is in nobody's way */
+#define EXCHANGED_BYTES_MIN 16384 /* few acknowledgements of what is shorter are in the way */
 
 /* Where bytes go that nobody wants: padding, and messages there was no memory for. */
 #define SCRATCH_BYTES 4096

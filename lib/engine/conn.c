@@ -146,6 +146,7 @@ static size_t conn_vector(const struct conn *conn, struct iovec *iov)
 static void conn_wrote(struct conn *conn, size_t size)
 {
     conn->vm->links.written_bytes += size;
+    conn->vm->links.leaving_bytes += routes[conn->route].stream ? size : 0;
     size_t head = conn->out.head_size - conn->out.head_sent;
     if (head > size)
         head = size;
@@ -530,10 +531,12 @@ static void set_paused(struct conn *conn, bool paused)
 }
 
 /* Of messages that no receive has taken some is read, until the task, which may be about to receive
- * them, has had another look at what it waits for. */
+ * them, has had another look at what it waits for; of a task that ended all, for this is the last
+ * look. */
 void conn_read(struct covey *vm, struct conn *conn)
 {
-    size_t unasked = UNASKED_BYTES;
+    bool last = conn->peer != NULL && conn->peer->leaving;
+    size_t unasked = last ? SIZE_MAX : UNASKED_BYTES;
     uint64_t awaited_taken = vm->inbox.awaited_taken;
     bool goes_on = false;
     while (!conn->closed && !(goes_on = task_may_go_on(conn, awaited_taken))) {

@@ -27,9 +27,10 @@
 /* Of a schedule: hand-overs go between them. */
 #define FRAME_PACED_BYTES 8192u
 
-/* What a message counts as traffic besides its bytes: a long talk of small messages is worth a
- * stream, too, since each of them would pass two daemons. */
-#define TRAFFIC_MESSAGE_BYTES 4096u
+/* What a message counts as traffic besides its bytes: a talk of small messages is worth a stream,
+ * too, since each of them would pass two daemons. Some sixteen of them take these as long as to
+ * make a stream. */
+#define TRAFFIC_MESSAGE_BYTES 16384u
 
 static void sending_add(struct covey *vm, struct peer *peer)
 {

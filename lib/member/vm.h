@@ -107,6 +107,7 @@ struct links {
                                            came, so that the descriptor may not tell of it */
     unsigned held_count;                /* streams that hold the last short messages for more */
     uint64_t written_bytes;             /* that links took */
+    uint64_t leaving_bytes;             /* that streams took since a thread last waited */
     enum peeking peeking; /* whether tasks of this host read each other's memory, see offer.c */
     struct conn *resting;
     struct watch listener_watch;

@@ -2,8 +2,9 @@
 /*
  * The last bytes of a task that ends: what it wrote to a link is read to its end, whatever happens
  * first - a write to it that fails, the news of its end, or its first look at the stream. And the
- * first of one that opens a link while this one goes to sleep. The link is a stub that gives a
- * message in two halves; the rest is the library.
+ * first of one that opens a link while this one goes to sleep. The link is a stub that gives
+ * some messages, more than is read at once of those that nobody receives, in two halves; the rest
+ * is the library.
  */
 #include <CUnit/CUnit.h>
 #include <string.h>
@@ -16,14 +17,17 @@
 #include "tests/unit/lib/engine/one_peer.h"
 #include "tests/unit/runner.h"
 
-#define BODY_BYTES 1000
+#define BODY_BYTES 60000
+#define MESSAGES 5
 #define OTHER_TID 0x80003u
 
 /* ---- a link that was written to and closed --------------------------------------------------- */
 
+enum { MESSAGE_BYTES = FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES + BODY_BYTES };
+
 struct stub {
     struct link base;
-    uint8_t bytes[FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES + BODY_BYTES];
+    uint8_t bytes[MESSAGES * MESSAGE_BYTES];
     size_t at, here; /* bytes given, and those that came so far */
     bool proved;     /* the handshake was looked at */
     bool silent;     /* nothing of the other end came yet */
@@ -62,21 +66,24 @@ static const struct link_ops stub_ops = {.name = "stub",
                                          .ready = stub_ready,
                                          .free = one_peer_no_free};
 
-/* One message of one array of BODY_BYTES bytes. */
+/* Messages of one array of BODY_BYTES bytes each. */
 static void stub_fill(struct stub *s)
 {
-    struct frame frame = {.length = sizeof s->bytes - FRAME_HEADER_BYTES,
+    struct frame frame = {.length = MESSAGE_BYTES - FRAME_HEADER_BYTES,
                           .kind = FRAME_DATA,
                           .flags = FRAME_FIRST | FRAME_LAST,
                           .source = OTHER_TID,
                           .destination = 0x40001};
     struct message_header header = {
         .size = ITEM_HEADER_BYTES + BODY_BYTES, .tag = 5, .representation = REPRESENTATION_LITTLE};
-    uint8_t *at = s->bytes;
-    frame_encode(&frame, at);
-    message_header_encode(&header, at += FRAME_HEADER_BYTES);
-    item_header_encode(at += FRAME_MESSAGE_BYTES, COVEY_UINT8, BODY_BYTES);
-    memset(at + ITEM_HEADER_BYTES, 'x', BODY_BYTES);
+    for (uint64_t i = 0; i < MESSAGES; i++) {
+        uint8_t *at = s->bytes + i * MESSAGE_BYTES;
+        header.sequence = i;
+        frame_encode(&frame, at);
+        message_header_encode(&header, at += FRAME_HEADER_BYTES);
+        item_header_encode(at += FRAME_MESSAGE_BYTES, COVEY_UINT8, BODY_BYTES);
+        memset(at + ITEM_HEADER_BYTES, 'x', BODY_BYTES);
+    }
 }
 
 /* ---- a task with one peer -------------------------------------------------------------------- */
@@ -100,10 +107,19 @@ static void end(struct task *t)
     one_peer_end(&t->one);
 }
 
-static bool has_message(const struct task *t)
+static bool has_messages(const struct task *t)
 {
-    const struct arrival *a = t->one.vm->inbox.unexpected;
-    return a != NULL && a->complete && a->info.tag == 5 && !t->one.peer->in.cut;
+    int count = 0;
+    for (const struct arrival *a = t->one.vm->inbox.unexpected; a != NULL; a = a->next)
+        count += a->complete && a->info.tag == 5;
+    return count == MESSAGES && !t->one.peer->in.cut;
+}
+
+/* As often as a task looks that does nothing else. */
+static void read_on(const struct task *t)
+{
+    for (int i = 0; i < MESSAGES; i++)
+        conn_read(t->one.vm, t->one.conn);
 }
 
 static void ends(struct task *t)
@@ -118,13 +134,13 @@ static void a_write_that_fails_loses_nothing_that_was_sent(void)
     const uint8_t credit[8] = {0};
     begin(&t, true);
     t.stub.here = sizeof t.stub.bytes / 2;
-    conn_read(t.one.vm, t.one.conn);
+    read_on(&t);
     conn_put_control(t.one.conn, FRAME_CREDIT, credit, sizeof credit);
     CU_ASSERT(!conn_flush(t.one.conn));
     t.stub.here = sizeof t.stub.bytes;
-    conn_read(t.one.vm, t.one.conn);
+    read_on(&t);
     CU_ASSERT(t.one.conn->closed);
-    CU_ASSERT(has_message(&t));
+    CU_ASSERT(has_messages(&t));
     end(&t);
 }
 
@@ -135,7 +151,7 @@ static void what_it_sent_is_read_before_its_end_is_believed(void)
     t.stub.here = sizeof t.stub.bytes;
     ends(&t);
     CU_ASSERT(t.one.peer->gone);
-    CU_ASSERT(has_message(&t));
+    CU_ASSERT(has_messages(&t));
     end(&t);
 }
 
@@ -148,7 +164,7 @@ static void also_what_it_sent_before_its_proof_was_looked_at(void)
     ends(&t);
     CU_ASSERT(t.stub.proved);
     CU_ASSERT(t.one.peer->gone);
-    CU_ASSERT(has_message(&t));
+    CU_ASSERT(has_messages(&t));
     end(&t);
 }
 
@@ -156,7 +172,7 @@ static void what_is_not_whole_is_lost(void)
 {
     struct task t;
     begin(&t, true);
-    t.stub.here = sizeof t.stub.bytes - 1;
+    t.stub.here = MESSAGE_BYTES - 1;
     ends(&t);
     CU_ASSERT(t.one.peer->gone);
     CU_ASSERT_PTR_NULL(t.one.vm->inbox.unexpected);
