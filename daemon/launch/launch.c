@@ -2,11 +2,11 @@
  * Launching. One ADD_HOSTS request is a batch of launches. They begin in their order, and so many
  * run at once: thousands of daemons that start together would take each other's time until none of
  * them joins, and this daemon's own. Those that wait to be let in, many at a time (registry.c), are
- * not among them. While many hosts answer late they begin one by one. Each is a child,
- * /bin/sh with the command line of the launcher (launcher.c), or, of this machine, born in the
- * nursery (nursery.h). We have a dialogue with it: it gets the bootstrap line (the invitation) and
- * says "ok INDEX" or why not. A launch has succeeded when it said so and the node has the host in
- * its table; it fails when the child ends without, or LAUNCH_US have passed since it began. The
+ * not among them. While many hosts answer late fewer begin, on this machine one by one. Each is a
+ * child, /bin/sh with the command line of the launcher (launcher.c), or, of this machine, born in
+ * the nursery (nursery.h). We have a dialogue with it: it gets the bootstrap line (the invitation)
+ * and says "ok INDEX" or why not. A launch has succeeded when it said so and the node has the host
+ * in its table; it fails when the child ends without, or LAUNCH_US have passed since it began. The
  * result of each is told in the order of the request, as soon as it and all before it are known,
  * which shows the asker that it goes on; the request is answered when every launch has ended; when
  * the asker is gone, what has not ended is given up.
@@ -55,6 +55,7 @@
 #define LAUNCHES_MAX 4096
 #define AT_ONCE 256      /* so many launches run at once */
 #define AT_ONCE_LOCAL 32 /* of daemons that share the processors of this machine */
+#define STRAINED_PART 8  /* of the others, while hosts answer late: one may be silent to the end */
 #define WAITING_TIMES 12 /* so many times that with those that wait to be let in */
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
 
@@ -484,7 +485,7 @@ static void launch_free(struct launch *l)
 /* What is under way: those that take time of a processor, and all. */
 struct under_way {
     size_t starting, all;
-    bool strained; /* no more at once: the hosts that there are answer late as it is */
+    bool strained; /* the hosts that there are answer late as it is */
 };
 
 /* A host that has asked to be let in waits for the others, and takes no time. */
@@ -497,9 +498,10 @@ static bool is_starting(const struct launch *l)
 static bool must_wait(const struct launch *l, const struct under_way *now)
 {
     bool wanted = l->batch != NULL && !l->batch->orphaned;
-    size_t most = l->spec.launcher == COVEY_LAUNCH_LOCAL ? AT_ONCE_LOCAL : AT_ONCE;
-    bool many = (now->strained && now->starting > 0) || now->starting >= most ||
-                now->all >= most * WAITING_TIMES;
+    bool local = l->spec.launcher == COVEY_LAUNCH_LOCAL;
+    size_t most = local ? AT_ONCE_LOCAL : AT_ONCE;
+    size_t starting_most = !now->strained ? most : local ? 1 : most / STRAINED_PART;
+    bool many = now->starting >= starting_most || now->all >= most * WAITING_TIMES;
     return l->state == LAUNCH_NEW && wanted && many;
 }
 

@@ -818,14 +818,14 @@ static void receivers_that_do_not_read_share_the_memory(void)
     vm_stop(&vm);
 }
 
-/* Queues a frame and writes it. False: the daemon does not read, for half a second. */
+/* Queues a frame and writes it. False: the daemon does not read, for two seconds. */
 static bool push(struct client *c, const struct frame *frame, const void *payload, const int *fds,
                  int nfds)
 {
     struct pollfd p = {.fd = stream_fd(c->stream), .events = POLLOUT};
     int left;
     CU_ASSERT_EQUAL(stream_put(c->stream, frame, payload, fds, nfds), 0);
-    while ((left = stream_flush(c->stream)) == 1 && poll(&p, 1, 500) > 0)
+    while ((left = stream_flush(c->stream)) == 1 && poll(&p, 1, 2000) > 0)
         ;
     return left == 0;
 }
