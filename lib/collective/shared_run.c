@@ -33,7 +33,8 @@
 #define YIELD_US 50     /* but not before so long, */
 #define YIELD_LARGE_US 300 /* while others read or reduce large arrays, */
 #define YIELD_HOSTS_US 150 /* while the lead of this host waits for those of others */
-#define LONG_US 500        /* a wait in which yielding was in vain, if it ended asleep */
+#define LONG_US 500        /* a wait in which yielding was in vain: others had the processor, */
+#define LONG_LARGE_US 3000 /* or for large arrays, which take their time, if it did not sleep */
 #define DOUBT_LIMIT 4      /* from here on only every 16th wait yields */
 #define DOUBT_MAX 8
 
@@ -199,7 +200,8 @@ static bool wait_a_while(struct shared_job *job, uint64_t *start_us)
 static void learn(struct shared_job *job, uint64_t start_us, bool asleep)
 {
     struct yielding *yielding = yielding_of(job);
-    if (!asleep || clock_us() - start_us <= LONG_US)
+    bool large = job->size != SHARED_SMALL && !asleep;
+    if (clock_us() - start_us <= (large ? LONG_LARGE_US : LONG_US))
         yielding->doubt = 0;
     else if (yielding->doubt < DOUBT_MAX)
         yielding->doubt++;

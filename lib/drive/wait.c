@@ -46,6 +46,7 @@
 #define CROWD_OFFERS 32      /* or so many times, if that takes longer */
 #define CROWD_TURNS 16       /* of that, between two looks at descriptors */
 #define ALONE_TURNS 4        /* in which nobody else wanted the processor */
+#define CROWD_LONG_US 500    /* a wait that sleeping ends sooner: others have the processor */
 #define CROWD_PAYS 2         /* one time that it ends the wait is worth as many that it does not */
 #define MOVED_US 50          /* after bytes of a long message came: the next ones follow soon */
 #define LEAVING_BYTES_US 512 /* a microsecond more, where a stream took so many bytes before, */
@@ -366,7 +367,8 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
     came = came || (hopeful && spin(vm, done, context, for_us, deadline_us));
     if (!came && vm->wait.crowded && may_crowd) {
         came = give_way_again(vm, done, context, deadline_us);
-        learn(&vm->wait.crowd_doubt, came ? -CROWD_PAYS : 1);
+        bool pays = came && clock_us() - start_us < CROWD_LONG_US;
+        learn(&vm->wait.crowd_doubt, pays ? -CROWD_PAYS : 1);
     }
     bool soon = came;
     while (!came && vm->home.lost == 0 && now_us < deadline_us) {
@@ -467,7 +469,7 @@ static bool anything_under_way(const struct covey *vm)
 {
     return vm->out.sending != NULL || vm->inbox.posted != NULL ||
            stream_queued(vm->home.daemon) > 0 || vm->links.held_count > 0 ||
-           conn_waiting(vm, BULK_BYTES);
+           vm->links.paused_count > 0 || conn_waiting(vm, BULK_BYTES);
 }
 
 void wait_left(struct covey *vm)

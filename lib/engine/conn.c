@@ -511,13 +511,14 @@ static bool read_body(struct conn *conn, size_t *unasked)
 /* A large message that the task waited for is here, or all that it waits for: it goes on before
  * more is read, for what comes to a posted receive is copied once, and what comes before it twice,
  * into memory not yet touched; and short messages that wait in the ring are taken from there
- * (plain.c). The link of a task that ended is closed after this look; and what the daemon has next
- * may begin only when all that was sent before it has (order.c). */
+ * (plain.c). Not where the program waits for the descriptor that tells of messages. The link of a
+ * task that ended is closed after this look; and what the daemon has next may begin only when all
+ * that was sent before it has (order.c). */
 static bool task_may_go_on(const struct conn *conn, uint64_t awaited_taken)
 {
     const struct covey *vm = conn->vm;
     return vm->wait.poller == POLLER_TASK && vm->inbox.awaited_taken != awaited_taken &&
-           !conn->peer->leaving && vm->order.home_limit == 0;
+           !conn->peer->leaving && vm->order.home_limit == 0 && !vm->inbox.ready_on;
 }
 
 /* Rings do not count: they are looked at whenever anything is. */
