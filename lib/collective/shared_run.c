@@ -27,7 +27,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOOKS 2000      /* before the processor is offered to others, which takes a system call */
+#define LOOKS 1000      /* before the processor is offered to others, which takes a system call, */
+#define LOOKS_AGAIN 250 /* and between two offers */
 #define LOOKS_CROWDED 8 /* where more tasks of the team than processors are */
 #define OFFERS 32       /* of the processor, at least; then the task sleeps, */
 #define YIELD_US 50     /* but not before so long, */
@@ -159,7 +160,7 @@ static bool yield_to_members(struct shared_job *job, uint64_t start_us)
     uint64_t for_us = large ? YIELD_LARGE_US : job->req != NULL ? YIELD_HOSTS_US : YIELD_US;
     bool hopeful = yielding->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
     hopeful = hopeful && giving_may(&yielding->giving);
-    int looks = job->team->shared.crowded ? LOOKS_CROWDED : LOOKS;
+    int looks = job->team->shared.crowded ? LOOKS_CROWDED : LOOKS_AGAIN;
     bool can = false;
     for (int offers = 1; hopeful && !can; offers++) {
         hopeful = !giving_learn(&yielding->giving, giving_offer());

@@ -469,7 +469,7 @@ static bool anything_under_way(const struct covey *vm)
 {
     return vm->out.sending != NULL || vm->inbox.posted != NULL ||
            stream_queued(vm->home.daemon) > 0 || vm->links.held_count > 0 ||
-           vm->links.paused_count > 0 || conn_waiting(vm, BULK_BYTES);
+           conn_waiting(vm, BULK_BYTES);
 }
 
 void wait_left(struct covey *vm)
