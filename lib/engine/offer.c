@@ -32,7 +32,6 @@
 #include "lib/msg/clock.h"
 
 #include <assert.h>
-#include <time.h>
 
 #define OFFER_BYTES_MIN 16384    /* of a message: what is shorter the ring carries as fast */
 #define SLICE_BYTES (256 * 1024) /* read until others are looked at, */
@@ -221,20 +220,13 @@ static void give_up(struct conn *conn, const char *why)
     conn_close(conn->vm, conn, true);
 }
 
-static uint64_t time_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void offer_begun(struct conn *conn)
 {
     const struct arrival *a = conn->inlet.current;
     conn->timed.since_ns = 0;
     if (a == NULL || a->bound == NULL || a->info.bytes < OFFER_BYTES_MIN)
         return;
-    conn->timed.since_ns = time_ns();
+    conn->timed.since_ns = clock_ns();
     conn->timed.bytes = a->info.bytes;
     conn->timed.once = conn->inlet.offered.here;
 }
@@ -244,7 +236,7 @@ void offer_arrived(struct conn *conn)
     if (conn->inlet.current != NULL)
         return;
     int class = faster_class(conn->timed.bytes);
-    uint64_t ns = time_ns() - conn->timed.since_ns;
+    uint64_t ns = clock_ns() - conn->timed.since_ns;
     bool once = faster_note(&conn->timed.faster, conn->timed.bytes, conn->timed.once, ns);
     uint32_t advice = (conn->timed.advice & ~(1u << class)) | (once ? 0 : 1u << class);
     conn->timed.since_ns = 0;
