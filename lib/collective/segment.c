@@ -28,6 +28,8 @@
 #define FORMAT 0x53656705u /* struct segment_memory, version 5 */
 #define LINE 64
 #define SLOTS_MAX (2 * SEGMENT_CALLS)
+#define CALLS (1u << 30) /* numbers of calls, see segment_sequence() */
+#define CALLS_LONG_AGO (1u << 28)
 
 /* In one line: an operation touches most of it. */
 struct slot {
@@ -141,9 +143,15 @@ static uint32_t area_number(uint32_t sequence)
     return (sequence >> 1) % SEGMENT_AREAS;
 }
 
+/* An operation so long ago has ended: as many cannot be under way, and numbers come round again. */
+static uint32_t unless_ended(uint32_t before, uint32_t sequence)
+{
+    return (sequence - before) / 2 % CALLS < CALLS_LONG_AGO ? before : 0;
+}
+
 uint32_t segment_take_area(struct team_segment *s, uint32_t sequence)
 {
-    uint32_t before = s->areas_taken[area_number(sequence)];
+    uint32_t before = unless_ended(s->areas_taken[area_number(sequence)], sequence);
     if (!s->uses_areas)
         shared_memory_use(behind_areas(s, 0), SEGMENT_AREAS * areas_bytes(s->members));
     s->uses_areas = true;
@@ -204,7 +212,7 @@ void segment_take_large(struct team_segment *s, uint32_t sequence, uint32_t oper
     for (uint32_t i = 0; i < operations && i < SEGMENT_LARGES; i++) {
         uint32_t *taken = &s->large_taken[large_number(segment_later(sequence, (int)i))];
         uint32_t more = (operations - 1 - i) / SEGMENT_LARGES * SEGMENT_LARGES;
-        before[i] = *taken;
+        before[i] = unless_ended(*taken, segment_later(sequence, (int)i));
         *taken = segment_later(sequence, (int)(i + more));
     }
 }

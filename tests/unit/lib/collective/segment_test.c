@@ -205,6 +205,11 @@ static void areas_are_taken_in_turn(void)
         CU_ASSERT_EQUAL(segment_take_area(members[i], second), first);
         CU_ASSERT_EQUAL(segment_take_area(members[i], segment_sequence(4, 0)), 0);
         CU_ASSERT_EQUAL(segment_take_area(members[i], later), second);
+        /* which a slot's last operation would not be known to have come after */
+        uint32_t much_later = segment_later(later, 1 << 29);
+        CU_ASSERT_EQUAL(segment_take_area(members[i], much_later), 0);
+        CU_ASSERT_EQUAL(segment_take_area(members[i], segment_later(much_later, SEGMENT_AREAS)),
+                        much_later);
     }
     unmake(2);
 }
