@@ -230,15 +230,17 @@ static void set_held(struct conn *conn, bool held)
     conn->out.held = held;
 }
 
-/* Whether a message, the frame of which is all of it, is one of many short ones. */
+/* Whether a message, the frame of which is all of it, is one of many short ones to another host. On
+ * one host it must lie where its receiver finds it before the next is sent to anybody (order.c). */
 static bool is_in_a_row(struct conn *conn)
 {
     uint64_t polls = conn->vm->wait.polls;
-    if (!routes[conn->route].stream || conn->out.head_size + conn->out.body_left > ROW_BYTES ||
+    bool may = routes[conn->route].stream && !conn->ordered;
+    if (!may || conn->out.head_size + conn->out.body_left > ROW_BYTES ||
         conn->out.row_polls != polls)
         conn->out.row = 0;
     conn->out.row_polls = polls;
-    return routes[conn->route].stream && ++conn->out.row > ROW_SENDS;
+    return may && ++conn->out.row > ROW_SENDS;
 }
 
 void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, size_t size)
@@ -532,12 +534,12 @@ static void set_paused(struct conn *conn, bool paused)
 }
 
 /* Of messages that no receive has taken some is read, until the task, which may be about to receive
- * them, has had another look at what it waits for; of a task that ended all, for this is the last
- * look. */
+ * them, has had another look at what it waits for. All is read of a task that ended, for this is the
+ * last look, and of what was sent before that which the daemon has next. */
 void conn_read(struct covey *vm, struct conn *conn)
 {
-    bool last = conn->peer != NULL && conn->peer->leaving;
-    size_t unasked = last ? SIZE_MAX : UNASKED_BYTES;
+    bool leaving = conn->peer != NULL && conn->peer->leaving;
+    size_t unasked = leaving || vm->order.home_limit != 0 ? SIZE_MAX : UNASKED_BYTES;
     uint64_t awaited_taken = vm->inbox.awaited_taken;
     bool goes_on = false;
     while (!conn->closed && !(goes_on = task_may_go_on(conn, awaited_taken))) {

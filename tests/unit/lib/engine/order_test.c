@@ -33,6 +33,8 @@
 #define FIRST_TID 0x40002u /* their rings are looked at in the other order */
 #define SECOND_TID 0x40003u
 #define BODY_BYTES 32
+#define LONG_FRAMES 4 /* of 60000 bytes: more than is read at once of what no receive waits for */
+#define LONG_FRAME_BYTES 60000
 
 /* The far end of a ring to the task, and what its owner has sent. */
 struct far {
@@ -101,35 +103,56 @@ struct bytes {
     struct frame frame;
 };
 
-static struct bytes message(struct far *far, int tag, uint64_t stamp)
+/* `more` bytes of its body follow in other frames. */
+static struct bytes message(struct far *far, int tag, uint64_t stamp, size_t more)
 {
     struct bytes b = {.frame = {.length = sizeof b.bytes - FRAME_HEADER_BYTES,
                                 .kind = FRAME_DATA,
-                                .flags = FRAME_FIRST | FRAME_LAST,
+                                .flags = FRAME_FIRST | (more == 0 ? FRAME_LAST : 0),
                                 .source = far->tid,
                                 .destination = OWN_TID}};
     const struct message_header header = {.sequence = far->sequence++,
-                                          .size = ITEM_HEADER_BYTES + BODY_BYTES,
+                                          .size = ITEM_HEADER_BYTES + BODY_BYTES + more,
                                           .tag = tag,
                                           .representation = representation_native(),
                                           .stamp = stamp};
     frame_encode(&b.frame, b.bytes);
     message_header_encode(&header, b.bytes + FRAME_HEADER_BYTES);
-    item_header_encode(b.bytes + FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES, COVEY_UINT8, BODY_BYTES);
+    item_header_encode(b.bytes + FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES, COVEY_UINT8,
+                       BODY_BYTES + more);
     return b;
+}
+
+static void put_bytes(struct far *far, const void *bytes, size_t size)
+{
+    const struct iovec iov = {(void *)bytes, size};
+    CU_ASSERT_EQUAL(far->link->ops->send(far->link, &iov, 1), (ssize_t)size);
 }
 
 static void put(struct far *far, int tag, uint64_t stamp)
 {
-    struct bytes b = message(far, tag, stamp);
-    const struct iovec iov = {b.bytes, sizeof b.bytes};
-    CU_ASSERT_EQUAL(far->link->ops->send(far->link, &iov, 1), (ssize_t)sizeof b.bytes);
+    struct bytes b = message(far, tag, stamp, 0);
+    put_bytes(far, b.bytes, sizeof b.bytes);
+}
+
+static void put_long(struct far *far, int tag, uint64_t stamp)
+{
+    static const uint8_t part[LONG_FRAME_BYTES];
+    struct bytes b = message(far, tag, stamp, LONG_FRAMES * sizeof part);
+    put_bytes(far, b.bytes, sizeof b.bytes);
+    b.frame.length = sizeof part;
+    for (int i = 1; i <= LONG_FRAMES; i++) {
+        b.frame.flags = i == LONG_FRAMES ? FRAME_LAST : 0;
+        frame_encode(&b.frame, b.bytes);
+        put_bytes(far, b.bytes, FRAME_HEADER_BYTES);
+        put_bytes(far, part, sizeof part);
+    }
 }
 
 /* The daemon has it, and has not written it yet. */
 static void put_home(struct world *h, struct far *far, int tag, uint64_t stamp)
 {
-    struct bytes b = message(far, tag, stamp);
+    struct bytes b = message(far, tag, stamp, 0);
     CU_ASSERT_EQUAL(stream_put(h->daemon, &b.frame, b.bytes + FRAME_HEADER_BYTES, NULL, 0), 0);
     ledger_set_queued(h->ledger, stream_put_bytes(h->daemon));
 }
@@ -231,6 +254,21 @@ static void a_ring_that_is_left_early_is_before_the_daemon(void)
     end(&h);
 }
 
+/* Of a long message that no receive waits for some is read at once: what is behind it was sent before
+ * what the daemon has, too. */
+static void what_is_behind_a_long_message_is_before_the_daemon(void)
+{
+    struct world h;
+    begin(&h);
+    put_long(&h.first, 1, 10);
+    put(&h.first, 2, 20);
+    put_home(&h, &h.second, 3, 30);
+    CU_ASSERT_EQUAL(stream_flush(h.daemon), 0);
+    wait_poll(h.one.vm);
+    BEGAN(&h, 1, 2, 3);
+    end(&h);
+}
+
 static void what_a_daemon_does_not_write_is_forgone(void)
 {
     struct world h;
@@ -274,6 +312,8 @@ int main(void)
         {"what the daemon has is waited for", what_the_daemon_has_is_waited_for},
         {"a ring that is left early is before the daemon",
          a_ring_that_is_left_early_is_before_the_daemon},
+        {"what is behind a long message is before the daemon",
+         what_is_behind_a_long_message_is_before_the_daemon},
         {"what a daemon does not write is forgone", what_a_daemon_does_not_write_is_forgone},
         {"a task leaves the daemon when that is done", a_task_leaves_the_daemon_when_that_is_done},
     };
