@@ -32,6 +32,7 @@
 #include "proto/wire/grow.h"
 
 #define PARTS_KEPT ((size_t)2 * BAG_PART_BYTES) /* bytes of what came of a sender */
+#define FEED_BYTES ((size_t)4 << 20)            /* so many of a whole lie in a queue at once */
 #define ADOPT_LATER_US 2000000u                 /* those that have copies wait for the holder */
 
 struct kept {
@@ -51,6 +52,7 @@ struct kept {
 struct bags {
     struct kept *first;
     struct bag_incoming *incoming;
+    struct bag_outgoing outgoing;
     bool full; /* those who have the bags that are copied here were told so */
 };
 
@@ -71,6 +73,7 @@ static void bags_destroy(struct daemon *d)
         kept_free(k);
     }
     bag_incoming_fini(&bags->incoming);
+    bag_outgoing_fini(&bags->outgoing);
 }
 
 bool bags_any(const struct daemon *d)
@@ -128,29 +131,87 @@ static void touch(struct kept *k)
 
 /* ---- parts ---- */
 
-static void whole_send(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
-                       size_t size)
+/* Bytes that lie in the queue for a task or host. */
+static size_t queued_for(const struct daemon *d, uint32_t tid)
+{
+    const struct task *task = task_find(d->tasks, tid);
+    if (tid_host(tid) != daemon_host(d))
+        return node_queued(d->node, tid_host(tid));
+    return task != NULL ? connection_queued(task) : 0;
+}
+
+static void part_send(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *part, size_t size)
+{
+    const struct frame frame = {
+        .kind = kind, .source = daemon_tid(d), .destination = to, .length = (uint32_t)size};
+    post_send(d, &frame, part);
+}
+
+static bool part_fits(void *context, uint8_t kind, uint32_t to, const uint8_t *part, size_t size)
+{
+    struct daemon *d = context;
+    if (queued_for(d, to) > FEED_BYTES)
+        return false;
+    part_send(d, kind, to, part, size);
+    return true;
+}
+
+/* Sends a whole to each of them; a large one in the rounds to come, so that the daemon is heard of
+ * meanwhile. */
+static void whole_send(struct daemon *d, uint8_t kind, const uint32_t *to, size_t count,
+                       struct bag_parcel *whole)
 {
     uint8_t part[BAG_PART_HEAD_BYTES + BAG_PART_BYTES];
-    struct frame frame = {.kind = kind, .source = daemon_tid(d), .destination = to};
-    for (size_t at = 0; at < size;) {
-        frame.length = (uint32_t)bag_part_put(part, bytes, size, &at);
-        post_send(d, &frame, part);
+    struct bag_outgoing *out = &d->own.bags->outgoing;
+    bool later = whole->used > FEED_BYTES;
+    for (size_t i = 0; i < count && !later; i++)
+        later = bag_outgoing_to(out, to[i]) > 0;
+    if (later && bag_outgoing_add(out, kind, to, count, whole)) {
+        d->budget.outgoing = out->bytes;
+        part_want(d, PART_bags);
+        loop_wake(d->loop);
+        return;
     }
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; at < whole->used;) {
+            size_t size = bag_part_put(part, whole->bytes, whole->used, &at);
+            part_send(d, kind, to[i], part, size);
+        }
+}
+
+/* What was sent may have left by the next round; what was not waits for a queue, whose going down
+ * makes a round. */
+static void wholes_go_on(struct daemon *d)
+{
+    struct bag_outgoing *out = &d->own.bags->outgoing;
+    if (out->first == NULL)
+        return;
+    bool sent = bag_outgoing_send(out, part_fits, d);
+    d->budget.outgoing = out->bytes;
+    if (out->first == NULL)
+        return;
+    part_want(d, PART_bags);
+    if (sent)
+        loop_wake(d->loop);
 }
 
 /* ---- what a holder asks for ---- */
 
-static void on_holder_answer(void *context, uint32_t task, const uint8_t *bytes, size_t size)
+static void on_holder_answer(void *context, uint32_t task, struct bag_parcel *whole)
 {
     const struct kept *k = context;
-    whole_send(k->daemon, FRAME_BAG_ANSWER, task, bytes, size);
+    whole_send(k->daemon, FRAME_BAG_ANSWER, &task, 1, whole);
 }
 
-static void on_log_out(void *context, uint32_t host, const uint8_t *bytes, size_t size)
+static void on_log_out(void *context, const uint32_t *hosts, size_t count,
+                       struct bag_parcel *whole)
 {
     const struct kept *k = context;
-    whole_send(k->daemon, FRAME_BAG_LOG, tid_make(host, 0), bytes, size);
+    uint32_t to[BAG_BACKUPS_MAX];
+    assert(count <= BAG_BACKUPS_MAX);
+    for (size_t i = 0; i < count; i++)
+        to[i] = tid_make(hosts[i], 0);
+    whole_send(k->daemon, FRAME_BAG_LOG, to, count, whole);
 }
 
 static void bags_propose(struct daemon *d, uint8_t kind, const uint8_t *body,
@@ -318,21 +379,20 @@ static void holder_allow(struct daemon *d, struct kept *k)
 static void request_refuse(struct daemon *d, uint32_t task, const struct bag_request *r,
                            int32_t error)
 {
-    uint8_t bytes[BAG_ANSWER_BYTES];
-    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    struct bag_parcel whole = {.bytes = NULL};
+    struct cursor c = bag_parcel_room(&whole, BAG_ANSWER_BYTES);
     bag_answer_put(&c,
                    &(struct bag_answer){
                        .bag = r->bag, .handle = r->handle, .error = error, .flags = BAG_REFUSED});
-    whole_send(d, FRAME_BAG_ANSWER, task, bytes, sizeof bytes);
+    if (!whole.failed)
+        whole_send(d, FRAME_BAG_ANSWER, &task, 1, &whole);
+    bag_parcel_fini(&whole);
 }
 
 /* Answers to that task wait, more than it reads: it is to ask again later. */
 static bool way_is_full(const struct daemon *d, uint32_t tid)
 {
-    const struct task *task = task_find(d->tasks, tid);
-    if (tid_host(tid) != daemon_host(d))
-        return node_queued(d->node, tid_host(tid)) > CONNECTION_QUEUE_MAX;
-    return task != NULL && connection_queued(task) > CONNECTION_QUEUE_MAX;
+    return queued_for(d, tid) + bag_outgoing_to(&d->own.bags->outgoing, tid) > CONNECTION_QUEUE_MAX;
 }
 
 static bool is_of_task(uint32_t source, uint32_t tid)
@@ -599,6 +659,7 @@ static uint64_t kept_settle(struct daemon *d, struct kept *k, uint64_t now_us)
 static uint64_t bags_settle(struct daemon *d, uint64_t now_us)
 {
     uint64_t due_us = UINT64_MAX;
+    wholes_go_on(d);
     for (struct kept *k = d->own.bags->first; k != NULL; k = k->next) {
         uint64_t at_us = kept_settle(d, k, now_us);
         due_us = at_us < due_us ? at_us : due_us;

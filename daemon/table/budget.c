@@ -15,7 +15,7 @@ static size_t budget_left(uint64_t limit, size_t used)
 size_t budget_used(const struct daemon *d)
 {
     const struct budget *b = &d->budget;
-    return b->tasks + b->hosts + b->bags + b->incoming;
+    return b->tasks + b->hosts + b->bags + b->incoming + b->outgoing;
 }
 
 size_t budget_queue_max(const struct daemon *d)

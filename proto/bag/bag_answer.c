@@ -10,13 +10,15 @@
 
 void bag_answer_refuse(const struct bag_holder *h, uint32_t task, uint32_t handle, int32_t error)
 {
-    uint8_t bytes[BAG_ANSWER_BYTES];
-    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    struct bag_parcel whole = {.bytes = NULL};
+    struct cursor c = bag_parcel_room(&whole, BAG_ANSWER_BYTES);
     bag_answer_put(
         &c,
         &(struct bag_answer){
             .bag = h->id, .handle = handle, .term = h->term, .error = error, .flags = BAG_REFUSED});
-    h->owner.answer(h->owner.context, task, bytes, sizeof bytes);
+    if (!whole.failed)
+        h->owner.answer(h->owner.context, task, &whole);
+    bag_parcel_fini(&whole);
 }
 
 void bag_answer_drop(void *context, struct bag_member *m, const struct bag_item *item)
@@ -121,7 +123,7 @@ static void answer_send(struct bag_holder *h, struct bag_member *m, uint8_t flag
     assert(m->served.items.used >= BAG_ANSWER_BYTES);
     struct cursor c = cursor_writer(m->served.items.bytes, BAG_ANSWER_BYTES);
     bag_answer_put(&c, &a);
-    h->owner.answer(h->owner.context, m->task, m->served.items.bytes, m->served.items.used);
+    h->owner.answer(h->owner.context, m->task, &m->served.items);
     if (m->served.items.capacity > BAG_PARCEL_KEPT)
         bag_parcel_fini(&m->served.items);
     m->served.items.used = 0;

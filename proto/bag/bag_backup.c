@@ -50,7 +50,7 @@ static void backup_begin(struct bag_holder *h, struct bag_backup *b)
     if (h->out.failed)
         return;
     head_write(h, &h->out, BAG_LOG_BEGIN, h->position);
-    h->owner.log(h->owner.context, b->host, h->out.bytes, h->out.used);
+    h->owner.log(h->owner.context, &b->host, 1, &h->out);
     bag_parcel_fini(&h->out);
     b->begun = true;
     b->begin = h->position;
@@ -59,6 +59,8 @@ static void backup_begin(struct bag_holder *h, struct bag_backup *b)
 void bag_backup_send(struct bag_holder *h)
 {
     bool whole = h->log.used > 0 && !h->log.failed;
+    uint32_t hosts[BAG_BACKUPS_MAX];
+    size_t count = 0;
     assert(h->sent <= h->position);
     if (whole)
         head_write(h, &h->log, 0, h->sent);
@@ -69,8 +71,10 @@ void bag_backup_send(struct bag_holder *h)
         if (!b->begun)
             backup_begin(h, b);
         else if (whole)
-            h->owner.log(h->owner.context, b->host, h->log.bytes, h->log.used);
+            hosts[count++] = b->host;
     }
+    if (count > 0)
+        h->owner.log(h->owner.context, hosts, count, &h->log);
     h->sent = h->position;
     if (h->log.capacity > BAG_PARCEL_KEPT)
         bag_parcel_fini(&h->log);

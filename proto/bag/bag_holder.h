@@ -16,11 +16,12 @@
 
 struct bag_holder;
 
-/* What the holder asks its owner to do; none may call back. */
+/* What the holder asks its owner to do; none may call back. A whole that is to be sent may be taken:
+ * what is left then is an empty one. */
 struct bag_holder_owner {
     void *context;
-    void (*answer)(void *context, uint32_t task, const uint8_t *bytes, size_t size);
-    void (*log)(void *context, uint32_t host, const uint8_t *bytes, size_t size);
+    void (*answer)(void *context, uint32_t task, struct bag_parcel *whole);
+    void (*log)(void *context, const uint32_t *hosts, size_t count, struct bag_parcel *whole);
     void (*propose)(void *context, const uint32_t *hosts, size_t count); /* as backups */
     void (*watch)(void *context, uint32_t task);                         /* its end is to be told */
 };

@@ -3,6 +3,7 @@
  */
 #include "proto/bag/bag_parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct bag_incoming {
@@ -25,6 +26,134 @@ size_t bag_part_put(uint8_t *bytes, const uint8_t *whole, size_t size, size_t *a
     *at += length;
     return BAG_PART_HEAD_BYTES + length;
 }
+
+/* ---- what goes out ---- */
+
+struct shared { /* by those to whom it goes */
+    uint8_t *bytes;
+    size_t size, users;
+};
+
+struct bag_outgoing_whole {
+    struct bag_outgoing_whole *next;
+    uint32_t to;
+    uint8_t kind;
+    size_t at;
+    struct shared *shared;
+};
+
+static void shared_release(struct shared *shared)
+{
+    assert(shared->users > 0);
+    if (--shared->users > 0)
+        return;
+    free(shared->bytes);
+    free(shared);
+}
+
+static void append(struct bag_outgoing *all, struct bag_outgoing_whole *o)
+{
+    if (all->last != NULL)
+        all->last->next = o;
+    else
+        all->first = o;
+    all->last = o;
+    all->bytes += o->shared->size;
+}
+
+bool bag_outgoing_add(struct bag_outgoing *all, uint8_t kind, const uint32_t *to, size_t count,
+                      struct bag_parcel *whole)
+{
+    struct bag_outgoing_whole *made = NULL, *next;
+    struct shared *shared = malloc(sizeof *shared);
+    for (size_t i = count; i > 0 && shared != NULL; i--) {
+        struct bag_outgoing_whole *o = malloc(sizeof *o);
+        if (o == NULL) {
+            free(shared);
+            shared = NULL;
+            break;
+        }
+        *o = (struct bag_outgoing_whole){
+            .next = made, .to = to[i - 1], .kind = kind, .shared = shared};
+        made = o;
+    }
+    if (shared != NULL) {
+        *shared = (struct shared){.bytes = whole->bytes, .size = whole->used, .users = count};
+        *whole = (struct bag_parcel){.bytes = NULL};
+    }
+    for (; made != NULL; made = next) {
+        next = made->next;
+        made->next = NULL;
+        if (shared != NULL)
+            append(all, made);
+        else
+            free(made);
+    }
+    return shared != NULL;
+}
+
+size_t bag_outgoing_to(const struct bag_outgoing *all, uint32_t to)
+{
+    size_t bytes = 0;
+    for (const struct bag_outgoing_whole *o = all->first; o != NULL; o = o->next)
+        bytes += o->to == to ? o->shared->size - o->at : 0;
+    return bytes;
+}
+
+static bool has_earlier(const struct bag_outgoing *all, const struct bag_outgoing_whole *than)
+{
+    const struct bag_outgoing_whole *o = all->first;
+    while (o != than && o->to != than->to)
+        o = o->next;
+    return o != than;
+}
+
+static void unlink_after(struct bag_outgoing *all, struct bag_outgoing_whole *before)
+{
+    struct bag_outgoing_whole **at = before == NULL ? &all->first : &before->next;
+    struct bag_outgoing_whole *o = *at;
+    *at = o->next;
+    if (all->last == o)
+        all->last = before;
+    assert(all->bytes >= o->shared->size - o->at);
+    all->bytes -= o->shared->size - o->at;
+    shared_release(o->shared);
+    free(o);
+}
+
+bool bag_outgoing_send(struct bag_outgoing *all, bag_part_fn *send, void *context)
+{
+    uint8_t part[BAG_PART_HEAD_BYTES + BAG_PART_BYTES];
+    struct bag_outgoing_whole *before = NULL, *o = all->first;
+    bool any = false;
+    while (o != NULL) {
+        bool room = !has_earlier(all, o);
+        while (room && o->at < o->shared->size) {
+            size_t at = o->at;
+            size_t size = bag_part_put(part, o->shared->bytes, o->shared->size, &at);
+            room = send(context, o->kind, o->to, part, size);
+            if (room) {
+                all->bytes -= at - o->at;
+                o->at = at;
+                any = true;
+            }
+        }
+        if (o->at < o->shared->size)
+            before = o;
+        else
+            unlink_after(all, before);
+        o = before == NULL ? all->first : before->next;
+    }
+    return any;
+}
+
+void bag_outgoing_fini(struct bag_outgoing *all)
+{
+    while (all->first != NULL)
+        unlink_after(all, NULL);
+}
+
+/* ---- what comes in ---- */
 
 static uint8_t place_get(struct cursor *part)
 {

@@ -18,6 +18,26 @@ enum bag_part { BAG_PART_FIRST = 1, BAG_PART_LAST = 2 };
  * BAG_PART_BYTES]: returns its length, and moves *at on. */
 size_t bag_part_put(uint8_t *bytes, const uint8_t *whole, size_t size, size_t *at);
 
+/* Large wholes that go out part by part, as far as there is room, in the order in which they were
+ * added to each receiver: so nobody is busy with one of them for long. */
+struct bag_outgoing {
+    struct bag_outgoing_whole *first, *last; /* NULL at first */
+    size_t bytes;                            /* that wait */
+};
+
+/* Sends a part, or says that there is no room for it now: false. */
+typedef bool bag_part_fn(void *context, uint8_t kind, uint32_t to, const uint8_t *part,
+                         size_t size);
+
+/* Takes the whole, which is to go to all of them; false: memory is exhausted. */
+bool bag_outgoing_add(struct bag_outgoing *all, uint8_t kind, const uint32_t *to, size_t count,
+                      struct bag_parcel *whole);
+/* Bytes that wait for a receiver. */
+size_t bag_outgoing_to(const struct bag_outgoing *all, uint32_t to);
+/* Sends what can be sent; whether there was anything. */
+bool bag_outgoing_send(struct bag_outgoing *all, bag_part_fn *send, void *context);
+void bag_outgoing_fini(struct bag_outgoing *all);
+
 /* What is coming in, of several senders: a list, NULL at first. */
 struct bag_incoming;
 

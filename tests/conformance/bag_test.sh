@@ -8,6 +8,8 @@ cd "$(dirname "$0")/../.." || exit 1
 
 bag() { COVEY_SOCKET=$(socket_of "$1") timeout 300 "$BUILD/tests/chaos/bag" "${@:2}" >"$dir/out" 2>&1; grep -q '^ok' "$dir/out" || { cat "$dir/out" && false; }; }
 
+# what a daemon copies of items of 50 million bytes takes a slow machine seconds, beside load
+printf '[daemon]\nfail_timeout = 20\n' >"$dir/config/covey/covey.conf"
 covey start --local 3 >/dev/null || bad "a virtual machine of three hosts starts"
 expect "each call, used rightly and wrongly" bag h0 calls
 expect "20,000 small items" bag h0 lead small 20000 8

@@ -19,5 +19,6 @@ expect "the ends of 5000 tasks of another host are known when all have ended" al
 covey run -n 4600 --host h0 true </dev/null >"$dir/out" 2>&1
 status=$?
 expect "covey run of 4600 tasks on one host ends with 0" [ "$status" -eq 0 ]
-expect "and says nothing" [ ! -s "$dir/out" ]
+says_nothing() { [ ! -s "$dir/out" ] || { head -n 5 "$dir/out" && false; }; }
+expect "and says nothing" says_nothing
 finish

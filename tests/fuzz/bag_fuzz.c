@@ -57,10 +57,10 @@ void state_exhausted(struct state *state)
 
 /* ---- the holder ---- */
 
-static void on_answer(void *context, uint32_t task, const uint8_t *bytes, size_t size)
+static void on_answer(void *context, uint32_t task, struct bag_parcel *whole)
 {
     struct bag_answer answer;
-    struct cursor c = cursor_reader(bytes, size);
+    struct cursor c = cursor_reader(whole->bytes, whole->used);
     (void)context, (void)task;
     bag_answer_get(&c, &answer);
     for (struct bag_record r; cursor_left(&c) > 0;)
@@ -68,12 +68,13 @@ static void on_answer(void *context, uint32_t task, const uint8_t *bytes, size_t
     REQUIRE(cursor_ok(&c));
 }
 
-static void on_log(void *context, uint32_t host, const uint8_t *bytes, size_t size)
+static void on_log(void *context, const uint32_t *hosts, size_t count, struct bag_parcel *whole)
 {
     struct ends *ends = context;
     struct bag_log ack;
-    (void)host;
-    REQUIRE(bag_copy_take(&ends->copy, 1, bytes, size, &ack));
+    (void)hosts;
+    REQUIRE(count == 1);
+    REQUIRE(bag_copy_take(&ends->copy, 1, whole->bytes, whole->used, &ack));
     REQUIRE((ack.flags & BAG_LOG_REFUSED) == 0);
 }
 

@@ -182,7 +182,7 @@ rate_is_kept() { # family
 
 share_is_kept() {
     local share
-    share=$($lab exec h3 "$probe" burn 500) || return 1
+    share=$($lab exec h3 "$probe" burn 2000) || return 1
     echo "$share of a core, limit 0.2"
     at_most "$share" 0.25
 }

@@ -228,14 +228,16 @@ static uint32_t host_index(const struct host *h)
     return (uint32_t)(h - w.hosts);
 }
 
-static void on_answer(void *context, uint32_t task, const uint8_t *bytes, size_t size)
+static void on_answer(void *context, uint32_t task, struct bag_parcel *whole)
 {
-    soon(ANSWER, 0, tid_make(host_index(context), 0), task, bytes, size);
+    soon(ANSWER, 0, tid_make(host_index(context), 0), task, whole->bytes, whole->used);
 }
 
-static void on_log(void *context, uint32_t host, const uint8_t *bytes, size_t size)
+static void on_log(void *context, const uint32_t *hosts, size_t count, struct bag_parcel *whole)
 {
-    soon(LOG, 0, tid_make(host_index(context), 0), tid_make(host, 0), bytes, size);
+    for (size_t i = 0; i < count; i++)
+        soon(LOG, 0, tid_make(host_index(context), 0), tid_make(hosts[i], 0), whole->bytes,
+             whole->used);
 }
 
 static void on_propose(void *context, const uint32_t *hosts, size_t count)

@@ -186,11 +186,11 @@ static struct {
     size_t size;
 } heard;
 
-static void on_answer(void *context, uint32_t task, const uint8_t *bytes, size_t size)
+static void on_answer(void *context, uint32_t task, struct bag_parcel *whole)
 {
     (void)context, (void)task;
-    heard.size = size < sizeof heard.answer ? size : sizeof heard.answer;
-    memcpy(heard.answer, bytes, heard.size);
+    heard.size = whole->used < sizeof heard.answer ? whole->used : sizeof heard.answer;
+    memcpy(heard.answer, whole->bytes, heard.size);
 }
 
 static void on_watch(void *context, uint32_t task)
@@ -367,6 +367,66 @@ static void a_whole_in_parts(void)
     free(whole);
 }
 
+/* What was sent, by the last digit of the receiver: its bytes, and those that may yet be sent. */
+static struct {
+    size_t used[3], room[3];
+    uint8_t bytes[3][3 * BAG_PART_BYTES];
+} sent;
+
+static bool take_part(void *context, uint8_t kind, uint32_t to, const uint8_t *part, size_t size)
+{
+    size_t i = to % 10, length = size - BAG_PART_HEAD_BYTES;
+    (void)context;
+    CU_ASSERT_EQUAL(kind, 5);
+    if (sent.room[i] < length)
+        return false;
+    memcpy(sent.bytes[i] + sent.used[i], part + BAG_PART_HEAD_BYTES, length);
+    sent.used[i] += length;
+    sent.room[i] -= length;
+    return true;
+}
+
+static struct bag_parcel filled(size_t size, uint8_t with)
+{
+    struct bag_parcel p = {.bytes = malloc(size), .used = size, .capacity = size};
+    memset(p.bytes, with, size);
+    return p;
+}
+
+static void wholes_go_out_as_there_is_room(void)
+{
+    enum { SIZE = BAG_PART_BYTES + 17 };
+    static const uint32_t both[] = {10, 11}, third[] = {12};
+    struct bag_outgoing all = {NULL};
+    struct bag_parcel first = filled(SIZE, 'a'), second = filled(3, 'b');
+    memset(&sent, 0, sizeof sent);
+    CU_ASSERT(bag_outgoing_add(&all, 5, both, 2, &first));
+    CU_ASSERT_PTR_NULL(first.bytes);
+    CU_ASSERT(bag_outgoing_add(&all, 5, both, 1, &second));
+    CU_ASSERT_EQUAL(all.bytes, 2 * SIZE + 3);
+    CU_ASSERT_EQUAL(bag_outgoing_to(&all, 10), SIZE + 3);
+    CU_ASSERT_FALSE(bag_outgoing_send(&all, take_part, NULL));
+    sent.room[0] = BAG_PART_BYTES + 3; /* what came later does not pass what is not all sent */
+    sent.room[1] = SIZE;
+    CU_ASSERT(bag_outgoing_send(&all, take_part, NULL));
+    CU_ASSERT_EQUAL(sent.used[0], BAG_PART_BYTES);
+    CU_ASSERT_EQUAL(sent.used[1], SIZE);
+    CU_ASSERT_EQUAL(all.bytes, 17 + 3);
+    CU_ASSERT_EQUAL(bag_outgoing_to(&all, 11), 0);
+    sent.room[0] = SIZE;
+    CU_ASSERT(bag_outgoing_send(&all, take_part, NULL));
+    CU_ASSERT_EQUAL(sent.used[0], SIZE + 3);
+    CU_ASSERT_EQUAL(sent.bytes[0][SIZE - 1], 'a');
+    CU_ASSERT_EQUAL(sent.bytes[0][SIZE], 'b');
+    CU_ASSERT_PTR_NULL(all.first);
+    CU_ASSERT_PTR_NULL(all.last);
+    CU_ASSERT_EQUAL(all.bytes, 0);
+    first = filled(4, 'c');
+    CU_ASSERT(bag_outgoing_add(&all, 5, third, 1, &first));
+    bag_outgoing_fini(&all);
+    CU_ASSERT_EQUAL(all.bytes, 0);
+}
+
 static void bad_parts_and_records(void)
 {
     struct bag_incoming *all = NULL;
@@ -432,6 +492,7 @@ int main(void)
         {"a put for which there is no memory leaves a bag that takes the next",
          a_put_without_memory},
         {"a whole travels in parts", a_whole_in_parts},
+        {"wholes go out as there is room", wholes_go_out_as_there_is_room},
         {"parts and records that make no sense are refused", bad_parts_and_records},
     };
     return covey_test_main("bag", cases, sizeof cases / sizeof cases[0]);
