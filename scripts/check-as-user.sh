@@ -3,8 +3,10 @@
 #
 # The user, covey-check, is in no file of this machine: /etc/passwd and /etc/group have him in a mount
 # namespace of this script's own. His checkout is a copy of this one with what is built, in a folder of
-# mode 700. Without SUITEs he runs those whose outcome may depend on who runs them: all but engines alone
-# (tests/sim, tests/fuzz). What his suites print goes to $BUILD/test-logs-user. The last line and the
+# mode 700. Without SUITEs he runs those whose outcome may depend on who runs them: what starts daemons,
+# tasks and programs, asks for limits and files of the system, or is told apart there by being root; not
+# engines, what messages and calls do once all are up, how fast that is, and what reads the sources or
+# follows the guides. What his suites print goes to $BUILD/test-logs-user. The last line and the
 # exit status are those of make check.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -44,7 +46,10 @@ mount --bind "$scratch/passwd" /etc/passwd && mount --bind "$scratch/group" /etc
 chown -R $uid:$uid "$home"
 
 suites=$*
-[ -n "$suites" ] || suites=$(cd "$home/covey" && find tests -name '*_test.sh' -o -name '*_test.c' | grep -vE '^tests/(sim|fuzz|portable)/')
+[ -n "$suites" ] || suites=$(cd "$home/covey" && {
+    ls tests/{apps,attack,daemon,fault,install,lab,mpi,pvm3,ssh,tool}/*_test.{sh,c} tests/unit/lib/link/*_test.c
+    grep -rlE 'id -u|getuid|needs root' tests/{chaos,conformance}
+} 2>/dev/null | grep -E '_test[.](sh|c)$')
 setpriv --reuid $uid --regid $uid --clear-groups env -i PATH="$PATH" LANG="${LANG:-C.UTF-8}" HOME="$home" \
     USER=$name LOGNAME=$name ${CHECK_JOBS:+CHECK_JOBS="$CHECK_JOBS"} \
     make --no-print-directory -C "$home/covey" BUILD="$BUILD" SUITES="$(echo $suites)" check </dev/null
