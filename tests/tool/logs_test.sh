@@ -16,9 +16,10 @@ says() { # status, pattern of a line that is said, command...
 }
 refuses() { says "$@" && [ ! -s "$dir/out" ] && [ "$(wc -l <"$dir/err")" -eq 1 ]; } # as says: one line
 start() { covey start --local "$1" --fail-timeout 1 >"$dir/started" || cat "$dir/started"; }
-kill_hosts() { # signal, host...
-    local host
-    for host in "${@:2}"; do kill "-$1" "$(daemon_pid "$host")"; done
+kill_hosts() { # signal, host...: all at once, for who is left alone ends by itself
+    local host pids=()
+    for host in "${@:2}"; do pids+=("$(daemon_pid "$host")"); done
+    kill "-$1" "${pids[@]}"
 }
 all_ended() { [ -z "$(daemons)" ]; }
 nothing_left() { [ ! -e "$dir/run/covey" ] || { find "$dir/run/covey" && false; }; }
