@@ -2,11 +2,11 @@
  * budget.h - how much memory the daemon may take for what waits in it: `memory` of covey.conf. What
  * is too much makes senders wait, or is refused by name.
  *
- * What counts: queues for tasks, queues for hosts, and bags with their copies and what comes in for
- * them. When queues take more than half of the budget, or all that more than the whole, no queue
- * that is longer than BUDGET_QUEUE_LEAST takes more: so whoever reads gets what is sent to it,
- * however much waits for those who do not. What is put into bags may take half of the budget, and
- * their results a quarter more, so that what was put can be done.
+ * What counts: queues for tasks, queues for hosts, and bags with their copies and what comes in and
+ * goes out for them. When queues take more than half of the budget, or all that more than the
+ * whole, no queue that is longer than BUDGET_QUEUE_LEAST takes more: so whoever reads gets what is
+ * sent to it, however much waits for those who do not. What is put into bags may take half of the
+ * budget, and their results a quarter more, so that what was put can be done.
  */
 #ifndef COVEY_DAEMON_BUDGET_H
 #define COVEY_DAEMON_BUDGET_H
