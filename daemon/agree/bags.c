@@ -203,8 +203,7 @@ static void on_holder_answer(void *context, uint32_t task, struct bag_parcel *wh
     whole_send(k->daemon, FRAME_BAG_ANSWER, &task, 1, whole);
 }
 
-static void on_log_out(void *context, const uint32_t *hosts, size_t count,
-                       struct bag_parcel *whole)
+static void on_log_out(void *context, const uint32_t *hosts, size_t count, struct bag_parcel *whole)
 {
     const struct kept *k = context;
     uint32_t to[BAG_BACKUPS_MAX];

@@ -31,7 +31,7 @@ struct daemon_counters {
 
 /* Bytes of what waits here; see budget.h. */
 struct budget {
-    size_t tasks, hosts;   /* queues for them */
+    size_t tasks, hosts; /* queues for them */
     size_t bags;
     size_t incoming; /* requests to bags, and logs, that are not whole yet */
     size_t outgoing; /* and those, and answers, that go out part by part */

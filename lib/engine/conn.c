@@ -534,8 +534,8 @@ static void set_paused(struct conn *conn, bool paused)
 }
 
 /* Of messages that no receive has taken some is read, until the task, which may be about to receive
- * them, has had another look at what it waits for. All is read of a task that ended, for this is the
- * last look, and of what was sent before that which the daemon has next. */
+ * them, has had another look at what it waits for. All is read of a task that ended, for this is
+ * the last look, and of what was sent before that which the daemon has next. */
 void conn_read(struct covey *vm, struct conn *conn)
 {
     bool leaving = conn->peer != NULL && conn->peer->leaving;

@@ -16,8 +16,8 @@
 
 struct bag_holder;
 
-/* What the holder asks its owner to do; none may call back. A whole that is to be sent may be taken:
- * what is left then is an empty one. */
+/* What the holder asks its owner to do; none may call back. A whole that is to be sent may be
+ * taken: what is left then is an empty one. */
 struct bag_holder_owner {
     void *context;
     void (*answer)(void *context, uint32_t task, struct bag_parcel *whole);

@@ -254,8 +254,8 @@ static void a_ring_that_is_left_early_is_before_the_daemon(void)
     end(&h);
 }
 
-/* Of a long message that no receive waits for some is read at once: what is behind it was sent before
- * what the daemon has, too. */
+/* Of a long message that no receive waits for some is read at once: what is behind it was sent
+ * before what the daemon has, too. */
 static void what_is_behind_a_long_message_is_before_the_daemon(void)
 {
     struct world h;
