@@ -18,7 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A daemon answers for its whole share, and a busy machine takes tens of ms for a task. */
 #define SPAWN_US 60000000u
+#define SPAWN_TASK_US 100000u
 #define SIGNAL_US 30000000u
 
 /* ---- asking the daemons ---------------------------------------------------------------------- */
@@ -98,9 +100,9 @@ static int take_results(struct covey *vm, const struct batch *b, struct share *s
     uint8_t *content = NULL;
     size_t size = 0;
     int started = 0;
-    int error = share->asked == NULL
-                    ? COVEY_EINVAL
-                    : request_end(vm, &share->asked, clock_us() + SPAWN_US, &content, &size);
+    uint64_t deadline_us = clock_us() + SPAWN_US + (uint64_t)share->count * SPAWN_TASK_US;
+    int error = share->asked == NULL ? COVEY_EINVAL
+                                     : request_end(vm, &share->asked, deadline_us, &content, &size);
     char why[200];
     snprintf(why, sizeof why, "%s", covey_error_text());
     struct cursor c = cursor_reader(content, size);
