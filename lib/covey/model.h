@@ -68,6 +68,33 @@ struct covey_calibration_host {
     double iteration_s;                /* of the Mandelbrot set */
 };
 
+/* What packing is measured of: the classes of types that are copied or converted differently. */
+enum covey_packing_type {
+    COVEY_PACKING_BYTES,
+    COVEY_PACKING_STRING,
+    COVEY_PACKING_INT16,
+    COVEY_PACKING_INT32,
+    COVEY_PACKING_INT64,
+    COVEY_PACKING_FLOAT,
+    COVEY_PACKING_DOUBLE,
+    COVEY_PACKING_COMPLEX, /* of doubles */
+    COVEY_PACKING_TYPES
+};
+
+enum covey_packing_way {
+    COVEY_PACKING_PACK,         /* a message is made, an array is copied into it */
+    COVEY_PACKING_PACK_STRIDED, /* the same of every other element of an array */
+    COVEY_PACKING_UNPACK,       /* an array is copied out of a message */
+    COVEY_PACKING_UNPACK_STRIDED,
+    COVEY_PACKING_CONVERT, /* unpacked from a message of a host of the other byte order */
+    COVEY_PACKING_WAYS
+};
+
+/* T_pack = alpha + beta N of section 2.3, on one host; beta 0: not measured. */
+struct covey_packing {
+    struct covey_line lines[COVEY_PACKING_TYPES][COVEY_PACKING_WAYS];
+};
+
 /* A message between two hosts of the calibration. */
 struct covey_calibration_peers {
     int32_t route;
@@ -87,6 +114,7 @@ struct covey_calibration {
     int32_t peer_count;
     struct covey_calibration_host hosts[COVEY_MODEL_HOSTS_MAX];
     struct covey_calibration_peers peers[COVEY_CALIBRATION_PEERS_MAX]; /* each pair once a route */
+    struct covey_packing packing[COVEY_MODEL_HOSTS_MAX]; /* of the hosts, in their order */
 };
 
 /* The file that holds the calibration of a VM: what COVEY_CALIBRATION names, otherwise

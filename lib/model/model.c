@@ -35,6 +35,9 @@ _Static_assert(
     sizeof(struct covey_calibration) == sizeof(struct calibration) &&
         offsetof(struct covey_calibration, hosts) == offsetof(struct calibration, hosts) &&
         offsetof(struct covey_calibration, peers) == offsetof(struct calibration, peers) &&
+        offsetof(struct covey_calibration, packing) == offsetof(struct calibration, packing) &&
+        (int)COVEY_PACKING_TYPES == (int)MODEL_PACKING_TYPES &&
+        (int)COVEY_PACKING_WAYS == (int)MODEL_PACKING_WAYS &&
         (int)COVEY_CALIBRATION_PEERS_MAX == (int)CALIBRATION_PEERS_MAX &&
         offsetof(struct covey_calibration_route, inside) ==
             offsetof(struct calibration_route, inside) &&

@@ -18,6 +18,12 @@
 
 static const char *const route_names[CALIBRATION_ROUTES] = {"auto", "shm", "udp", "tcp", "ether"};
 
+static const char *const packing_types[MODEL_PACKING_TYPES] = {
+    "bytes", "string", "int16", "int32", "int64", "float", "double", "complex_double"};
+
+static const char *const packing_ways[MODEL_PACKING_WAYS] = {"pack", "pack-strided", "unpack",
+                                                             "unpack-strided", "convert"};
+
 struct reader {
     struct calibration *calibration;
     const char *file;
@@ -132,11 +138,13 @@ static struct calibration_route *find_route(struct reader *r)
     return r->calibration->routes + route;
 }
 
-static int read_line_of(struct reader *r, struct model_line *line)
+/* alpha is the word `first`; beta is at least beta_min. */
+static int read_line_of(struct reader *r, int first, double beta_min, struct model_line *line)
 {
-    return read_number(r, 2, -1, TIME_MAX, &line->alpha_s) ||
-                   read_number(r, 3, 0, 1, &line->beta_s) ||
-                   read_number(r, 4, -1e9, 1, &line->r2) || read_number(r, 5, 0, 1e9, &line->worst)
+    return read_number(r, first, -1, TIME_MAX, &line->alpha_s) ||
+                   read_number(r, first + 1, beta_min, 1, &line->beta_s) ||
+                   read_number(r, first + 2, -1e9, 1, &line->r2) ||
+                   read_number(r, first + 3, 0, 1e9, &line->worst)
                ? -1
                : 0;
 }
@@ -146,7 +154,7 @@ static int read_route(struct reader *r)
     struct calibration_route *to = find_route(r);
     if (to != NULL && to->known)
         return line_refuse(r, "route %s stands there already", r->words[1]);
-    if (to == NULL || read_line_of(r, &to->line) != 0)
+    if (to == NULL || read_line_of(r, 2, 0, &to->line) != 0)
         return -1;
     to->known = 1;
     return read_number(r, 6, 0, 1, &to->load.drag_s) || read_number(r, 7, 0, 1, &to->load.busy_s)
@@ -191,7 +199,7 @@ static int read_inside(struct reader *r)
     struct calibration_route *to = route_of_line(r);
     if (to != NULL && to->inside_known)
         return line_refuse(r, "inside of route %s stands there already", r->words[1]);
-    if (to == NULL || read_line_of(r, &to->inside) != 0)
+    if (to == NULL || read_line_of(r, 2, 0, &to->inside) != 0)
         return -1;
     to->inside_known = 1;
     return read_number(r, 6, 0, 1, &to->inside_drag_s);
@@ -269,6 +277,33 @@ static int read_mandel(struct reader *r)
     return host == NULL || read_once(r, 2, &host->iteration_s) ? -1 : 0;
 }
 
+/* The place of a word in a list; -1 after the refusal. */
+static int find_word(struct reader *r, int word, const char *const *list, int count,
+                     const char *what)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(list[i], r->words[word]) == 0)
+            return i;
+    }
+    return line_refuse(r, "'%s' is no %s of packing", r->words[word], what);
+}
+
+static int read_packing(struct reader *r)
+{
+    int at = calibration_find(r->calibration, r->words[1]);
+    if (at < 0)
+        return line_refuse(r, "no line 'host %s ...' stands before it", r->words[1]);
+    int type = find_word(r, 2, packing_types, MODEL_PACKING_TYPES, "type");
+    int way = type < 0 ? -1 : find_word(r, 3, packing_ways, MODEL_PACKING_WAYS, "way");
+    if (way < 0)
+        return -1;
+    struct model_line *line = &r->calibration->packing[at].lines[type][way];
+    if (line->beta_s > 0)
+        return line_refuse(r, "%s of %s of host %s stands there already", r->words[3], r->words[2],
+                           r->words[1]);
+    return read_line_of(r, 4, 1e-15, line);
+}
+
 static int find_peer(struct reader *r, int word)
 {
     int at = calibration_find(r->calibration, r->words[word]);
@@ -312,10 +347,11 @@ static const struct kind {
     int words;
     int (*read)(struct reader *r);
 } kinds[] = {
-    {"date", 2, read_date},     {"vm", 2, read_vm},         {"route", 8, read_route},
-    {"all", 5, read_all},       {"inside", 7, read_inside}, {"together", 2, read_together},
-    {"host", 5, read_host},     {"matmul", 4, read_matmul}, {"sort", 4, read_sort},
-    {"mandel", 3, read_mandel}, {"peers", 6, read_peers},   {"uneven", 4, read_uneven},
+    {"date", 2, read_date},       {"vm", 2, read_vm},         {"route", 8, read_route},
+    {"all", 5, read_all},         {"inside", 7, read_inside}, {"together", 2, read_together},
+    {"host", 5, read_host},       {"matmul", 4, read_matmul}, {"sort", 4, read_sort},
+    {"mandel", 3, read_mandel},   {"peers", 6, read_peers},   {"uneven", 4, read_uneven},
+    {"packing", 8, read_packing},
 };
 
 static int read_line(struct reader *r)
@@ -410,6 +446,18 @@ static void put_host(struct writer *w, const struct calibration_host *host)
         writer_put(w, "mandel %s %.6g\n", host->name, speed->iteration_s);
 }
 
+static void put_packing(struct writer *w, const char *host, const struct model_packing *packing)
+{
+    for (int type = 0; type < MODEL_PACKING_TYPES; type++) {
+        for (int way = 0; way < MODEL_PACKING_WAYS; way++) {
+            const struct model_line *line = &packing->lines[type][way];
+            if (line->beta_s > 0)
+                writer_put(w, "packing %s %s %s %.6g %.6g %.6g %.4g\n", host, packing_types[type],
+                           packing_ways[way], line->alpha_s, line->beta_s, line->r2, line->worst);
+        }
+    }
+}
+
 static void put_route(struct writer *w, const char *name, const struct calibration_route *route)
 {
     const struct model_line *line = &route->line, *inside = &route->inside;
@@ -448,9 +496,12 @@ size_t calibration_print(const struct calibration *calibration, char *text, size
     writer_put(&w,
                "# host, cores, tasks at full speed, share of a processor that one task gets\n"
                "# matmul, block, T_mult + T_add; sort, T_oper, a merged key; mandel, an iteration\n"
+               "# packing, type, way, alpha, beta a byte, r2, worst residual\n"
                "# peers, route, two hosts, alpha, beta a byte\n");
-    for (int i = 0; i < calibration->host_count; i++)
+    for (int i = 0; i < calibration->host_count; i++) {
         put_host(&w, &calibration->hosts[i]);
+        put_packing(&w, calibration->hosts[i].name, &calibration->packing[i]);
+    }
     for (int i = 0; i < calibration->peer_count; i++) {
         const struct calibration_peers *peers = &calibration->peers[i];
         writer_put(&w, "peers %s %s %s %.4g %.6g\n", route_names[peers->route],

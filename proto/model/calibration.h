@@ -13,9 +13,11 @@
  *             / "matmul" name block madd
  *             / "sort" name oper merge
  *             / "mandel" name iteration
+ *             / "packing" name type way alpha beta r2 worst
  *
  * A host or route stands before what is said of it, and nothing is said twice. Times are seconds;
- * `block` is 64, 128, ... 2048; the figures are those of model.h.
+ * `block` is 64, 128, ... 2048; `type` is a name of covey_type_name(), `way` is pack, pack-strided,
+ * unpack, unpack-strided or convert; the figures are those of model.h.
  *
  * The text is foreign: what is wrong with it is refused in one line, FILE:LINE: what and why.
  */
@@ -30,7 +32,7 @@
 enum {
     CALIBRATION_ROUTES = 5, /* by their number; the first, auto, is never measured */
     CALIBRATION_NAME_BYTES = 64,
-    CALIBRATION_BYTES_MAX = 1 << 20, /* of a file */
+    CALIBRATION_BYTES_MAX = 1 << 22, /* of a file */
     CALIBRATION_PEERS_MAX = 6048,    /* 64 hosts by three routes */
     CALIBRATION_ERROR_BYTES = 512
 };
@@ -67,6 +69,7 @@ struct calibration {
     int32_t peer_count; /* of peers */
     struct calibration_host hosts[MODEL_HOSTS_MAX];
     struct calibration_peers peers[CALIBRATION_PEERS_MAX];
+    struct model_packing packing[MODEL_HOSTS_MAX]; /* of the hosts, in their order */
 };
 
 /* Reads a file's text; `name` is the file's, for errors. Returns 0, or -1 with the reason in error

@@ -46,6 +46,33 @@ struct model_host {
     double iteration_s;          /* of the Mandelbrot set */
 };
 
+/* What packing is measured of: the classes of types that are copied or converted differently. */
+enum model_packing_type {
+    MODEL_PACKING_BYTES,
+    MODEL_PACKING_STRING,
+    MODEL_PACKING_INT16,
+    MODEL_PACKING_INT32,
+    MODEL_PACKING_INT64,
+    MODEL_PACKING_FLOAT,
+    MODEL_PACKING_DOUBLE,
+    MODEL_PACKING_COMPLEX, /* of doubles */
+    MODEL_PACKING_TYPES
+};
+
+enum model_packing_way {
+    MODEL_PACKING_PACK,         /* a message is made, an array is copied into it */
+    MODEL_PACKING_PACK_STRIDED, /* the same of every other element of an array */
+    MODEL_PACKING_UNPACK,       /* an array is copied out of a message */
+    MODEL_PACKING_UNPACK_STRIDED,
+    MODEL_PACKING_CONVERT, /* unpacked from a message of a host of the other byte order */
+    MODEL_PACKING_WAYS
+};
+
+/* T_pack = alpha + beta N of section 2.3, on one host; beta 0: not known. */
+struct model_packing {
+    struct model_line lines[MODEL_PACKING_TYPES][MODEL_PACKING_WAYS];
+};
+
 /* What messages between hosts do to computations, and these to them: two hosts that compute and
  * send to each other, and all of them, each sending to the next. The two differ where hosts share
  * more than they show: a medium, or a machine whose kernel has the network's work done by whoever

@@ -38,6 +38,8 @@ static const char good[] = "# measured\n"
                            "matmul h1 2048 1e-10\n"
                            "\tsort h1 2e-9 1e-9\n"
                            "mandel h1 1.5e-9\n"
+                           "packing h1 int64 pack 1e-7 2e-10 0.99 0.1\n"
+                           "packing h1 int64 convert 2e-7 4e-10 0.98 0.2\n"
                            "host h2 1 1 1\n"
                            "peers tcp h1 h2 4e-5 8e-8";
 
@@ -69,6 +71,12 @@ static void test_reads(void)
     NEAR(calibration.hosts[0].speed.madd_s[4] * 1e10, 1);
     NEAR(calibration.hosts[0].speed.share, 0.2);
     NEAR(calibration.hosts[0].speed.merge_s * 1e9, 1);
+    const struct model_line *ways = calibration.packing[0].lines[MODEL_PACKING_INT64];
+    NEAR(ways[MODEL_PACKING_PACK].alpha_s * 1e7, 1);
+    NEAR(ways[MODEL_PACKING_CONVERT].beta_s * 1e10, 4);
+    NEAR(ways[MODEL_PACKING_CONVERT].worst, 0.2);
+    CU_ASSERT_EQUAL(ways[MODEL_PACKING_UNPACK].beta_s, 0);
+    CU_ASSERT_EQUAL(calibration.packing[1].lines[MODEL_PACKING_INT64][0].beta_s, 0);
     CU_ASSERT_EQUAL(calibration_find(&calibration, "h2"), 1);
     CU_ASSERT_EQUAL(calibration_find(&calibration, "h3"), -1);
 }
@@ -111,6 +119,12 @@ static const struct {
     {"route tcp 0 0 0 0 0 0\nuneven tcp 1 1\nuneven tcp 1 1\n", "cal:3:", "already"},
     {"route tcp 0 0 0 0 0 0\ninside tcp 0 0 0 0\n", "cal:2:", "7 words, not 6"},
     {"route tcp 0 0 0 0 0 0\ninside tcp 0 0 0 0 0\ninside tcp 0 0 0 0 0\n", "cal:3:", "already"},
+    {"packing h1 int64 pack 0 1e-9 1 0\n", "cal:1:", "stands before it"},
+    {"host h1 1 1 1\npacking h1 int65 pack 0 1e-9 1 0\n", "cal:2:", "no type of packing"},
+    {"host h1 1 1 1\npacking h1 int64 wrap 0 1e-9 1 0\n", "cal:2:", "no way of packing"},
+    {"host h1 1 1 1\npacking h1 int64 pack 0 0 1 0\n", "cal:2:", "not between"},
+    {"host h1 1 1 1\npacking h1 int64 pack 0 1 1 0\npacking h1 int64 pack 0 1 1 0\n",
+     "cal:3:", "already"},
     {"host h1 2 nan 0.5\n", "cal:1:", "no number"},
     {"host h1 2 0x2 0.5\n", "cal:1:", "no number"},
     {"host h1 2 1 1.5\n", "cal:1:", "not between"},
