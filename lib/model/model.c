@@ -115,7 +115,7 @@ static int set_routes(const struct calibration *c, int route, struct model_machi
 }
 
 static int set_hosts(const struct calibration *c, const char *const *names,
-                     struct model_host *hosts, int count)
+                     struct model_host *hosts, const struct model_packing **packing, int count)
 {
     for (int i = 0; i < count; i++) {
         int at = names != NULL ? calibration_find(c, names[i]) : i % c->host_count;
@@ -123,6 +123,7 @@ static int set_hosts(const struct calibration *c, const char *const *names,
             return error_set(COVEY_ENOHOST,
                              "host %s is not in the calibration; run covey calibrate", names[i]);
         hosts[i] = c->hosts[at].speed;
+        packing[i] = &c->packing[at];
     }
     return COVEY_OK;
 }
@@ -154,12 +155,17 @@ static void take_paper(const struct model_machine *m, const struct covey_problem
         *time = model_paper_sort(n, tasks, DOUBLE_BYTES,
                                  slowest(m, offsetof(struct model_host, oper_s)), &m->between);
     } else {
+        /* T_comm = T_pack + T_send; matmul and sort send in place and pack nothing. */
+        const struct model_line *pack =
+            &m->packing[0]->lines[MODEL_PACKING_INT16][MODEL_PACKING_PACK];
+        const struct model_line line = {.alpha_s = m->between.alpha_s + pack->alpha_s,
+                                        .beta_s = m->between.beta_s + pack->beta_s};
         double rows = STRIP_MEAN < view->height ? STRIP_MEAN : view->height;
         const struct model_strips strips = {.count = view->height / rows,
                                             .request_bytes = DOUBLE_BYTES,
                                             .answer_bytes = 2 * rows * view->width};
-        *time = model_paper_mandel(time->computation_s * time->tasks, m->host_count, &strips,
-                                   &m->between);
+        *time =
+            model_paper_mandel(time->computation_s * time->tasks, m->host_count, &strips, &line);
     }
 }
 
@@ -301,13 +307,15 @@ int covey_predict(const struct covey_calibration *calibration, const struct cove
     if (calibration == NULL || problem == NULL || prediction == NULL || c->host_count < 1)
         return error_set(COVEY_EINVAL, "predict: no calibration, problem or prediction");
     int error = problem_check(problem, hosts);
-    struct model_host *speeds = error ? NULL : calloc((size_t)hosts, sizeof *speeds);
     if (error)
         return error;
+    const struct model_packing *packing[COVEY_MODEL_HOSTS_MAX];
+    struct model_host *speeds = calloc((size_t)hosts, sizeof *speeds);
     if (speeds == NULL)
         return error_code(COVEY_ENOMEM);
-    struct model_machine machine = {.hosts = speeds, .host_count = hosts, .together = c->together};
-    error = set_hosts(c, names, speeds, hosts);
+    struct model_machine machine = {
+        .hosts = speeds, .host_count = hosts, .together = c->together, .packing = packing};
+    error = set_hosts(c, names, speeds, packing, hosts);
     if (error == COVEY_OK)
         error = set_routes(c, route_of(c, problem), &machine);
     if (error == COVEY_OK)

@@ -4,6 +4,7 @@
  *
  *   model_line.c      alpha + beta N, fitted
  *   model_paper.c     the paper's equations as they stand
+ *   model_packing.c   what packing takes
  *   model_play.c      the tasks' computations and messages played against each other
  *   model_matmul.c    pipe-multiply-roll, played
  *   model_sort.c      split-sort-merge, played
@@ -96,11 +97,13 @@ struct model_machine {
     double inside_drag_s;      /* processor time of a byte at either end */
     struct model_line between; /* between hosts */
     struct model_load load;    /* of those */
+    /* What packing takes on each host; NULL: not known, on that host or on any. */
+    const struct model_packing *const *packing;
 };
 
 /* Where the time of the mean task goes (section 3): the three sum up to the total. Communication is
  * alpha + beta N of its messages between hosts (of both kinds where there is one host), as far as
- * nothing is computed meanwhile; idle is what it waits besides. */
+ * nothing is computed meanwhile, and what it packs and unpacks; idle is what it waits besides. */
 struct model_time {
     int tasks;
     double total_s;
@@ -108,6 +111,10 @@ struct model_time {
     double communication_s;
     double idle_s;
 };
+
+/* What packing so many bytes takes on that host; 0: it is not known. */
+double model_packing_s(const struct model_machine *machine, int host, enum model_packing_type type,
+                       enum model_packing_way way, double bytes);
 
 /* T_mult + T_add in a product of blocks of about so many rows and columns: between the measured
  * sizes by the logarithm of the size. */

@@ -1,13 +1,15 @@
 /*
  * model_agenda.c - plays a bag of items as activities of model_play.h: an item is its way to the
- * worker, the work, and the way back, each beginning when the one before has ended.
+ * worker, the work, and the way back, each beginning when the one before has ended. Data is packed
+ * before its way and unpacked just before the work, a result right after the work and after its
+ * way.
  */
 #include "proto/model/model_agenda.h"
 #include "proto/wire/grow.h"
 
 #include <stdlib.h>
 
-enum kind { FETCH, WORK, RESULT };
+enum kind { PASSING, FETCH, WORK, RESULT }; /* PASSING: nothing follows that was not told */
 
 /* What an activity of the play is of. */
 struct step {
@@ -115,17 +117,41 @@ static void agenda_note(struct agenda *a, int activity, const struct step *step)
         a->steps[activity] = *step;
 }
 
-/* To or from the worker; messages of one task to another go in order. */
+/* Packing of an item by a task, after `before`; `before` itself where nothing is packed. */
+static int agenda_pack(struct agenda *a, int item, enum agenda_packing where, int task, int before)
+{
+    static const enum model_packing_way ways[AGENDA_PACKINGS] = {
+        MODEL_PACKING_PACK, MODEL_PACKING_UNPACK, MODEL_PACKING_PACK, MODEL_PACKING_UNPACK};
+    const struct agenda_program *program = &a->program;
+    double bytes = program->packed == NULL ? 0 : program->packed(program->context, item, where);
+    double seconds = bytes > 0 ? model_packing_s(a->machine, a->host_of[task], program->packed_type,
+                                                 ways[where], bytes)
+                               : 0;
+    if (!(seconds > 0))
+        return before;
+    int packed = play_pack(a->play, task, seconds);
+    play_after(a->play, packed, before);
+    agenda_note(a, packed, &(struct step){PASSING, item, task});
+    return packed;
+}
+
+/* To or from the worker; messages of one task to another go in order. What arrives at the
+ * coordinator is there once it is unpacked. */
 static void agenda_send(struct agenda *a, const struct step *step, double bytes)
 {
     struct worker *w = &a->workers[step->worker];
     bool in = step->kind == FETCH;
     int *last = in ? &w->last_in : &w->last_out;
+    int packed = in ? agenda_pack(a, step->item, AGENDA_PACK_DATA, a->worker_count, PLAY_NONE)
+                    : agenda_pack(a, step->item, AGENDA_PACK_RESULT, step->worker, PLAY_NONE);
     int sent = play_send(a->play, in ? a->worker_count : step->worker,
                          in ? step->worker : a->worker_count, bytes);
+    play_after(a->play, sent, packed);
     play_after(a->play, sent, *last);
     *last = sent;
-    agenda_note(a, sent, step);
+    agenda_note(a, sent, &(struct step){PASSING, step->item, step->worker});
+    int there = in ? sent : agenda_pack(a, step->item, AGENDA_UNPACK_RESULT, a->worker_count, sent);
+    agenda_note(a, there, step);
 }
 
 /* An item whose data is here already needs no message. */
@@ -151,8 +177,10 @@ static void agenda_work_next(struct agenda *a, int worker)
     w->ready[0] = w->ready[1];
     w->ready_count--;
     w->works = true;
-    double seconds = a->program.work_s(a->program.context, item, host);
-    agenda_note(a, play_compute(a->play, worker, seconds), &(struct step){WORK, item, worker});
+    int unpacked = agenda_pack(a, item, AGENDA_UNPACK_DATA, worker, PLAY_NONE);
+    int work = play_compute(a->play, worker, a->program.work_s(a->program.context, item, host));
+    play_after(a->play, work, unpacked);
+    agenda_note(a, work, &(struct step){WORK, item, worker});
 }
 
 /* Whoever has least takes the next one. */
@@ -185,6 +213,8 @@ static void on_end(void *context, int activity)
     if (a->failed)
         return;
     const struct step step = a->steps[activity];
+    if (step.kind == PASSING)
+        return;
     struct worker *w = &a->workers[step.worker];
     if (step.kind == FETCH)
         w->ready[w->ready_count++] = step.item;

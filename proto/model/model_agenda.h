@@ -13,6 +13,15 @@
 
 struct agenda;
 
+/* Where an item's data and result are packed and unpacked, in the order in which they are. */
+enum agenda_packing {
+    AGENDA_PACK_DATA,     /* by the coordinator */
+    AGENDA_UNPACK_DATA,   /* by the worker */
+    AGENDA_PACK_RESULT,   /* by the worker */
+    AGENDA_UNPACK_RESULT, /* by the coordinator */
+    AGENDA_PACKINGS
+};
+
 /* What a program says of its items, which have numbers of its own. */
 struct agenda_program {
     void *context;
@@ -23,6 +32,9 @@ struct agenda_program {
     double (*fetched)(void *context, int item, int worker);
     double (*work_s)(void *context, int item, const struct model_host *host);
     double (*result)(void *context, int item); /* its bytes */
+    /* Bytes that are copied there, 0 for an array that is sent or received in place. NULL: none. */
+    double (*packed)(void *context, int item, enum agenda_packing where);
+    enum model_packing_type packed_type;
     /* The result has reached the coordinator, which may put more. May be NULL. */
     void (*done)(void *context, struct agenda *agenda, int item);
 };

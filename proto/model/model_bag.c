@@ -97,6 +97,12 @@ static double product_bytes(void *context, int item)
     return ELEMENT * side_of_block(p) * side_of_block(p);
 }
 
+/* Blocks and products are sent in place; the coordinator copies a product out to add it. */
+static double product_packed(void *context, int item, enum agenda_packing where)
+{
+    return where == AGENDA_UNPACK_RESULT ? product_bytes(context, item) : 0;
+}
+
 static int products_multiply(struct products *p, const struct model_machine *machine, int workers,
                              struct model_time *time)
 {
@@ -105,7 +111,9 @@ static int products_multiply(struct products *p, const struct model_machine *mac
                                            .sent_max = PRODUCTS_SENT,
                                            .fetched = fetch_blocks,
                                            .work_s = multiply_s,
-                                           .result = product_bytes};
+                                           .result = product_bytes,
+                                           .packed = product_packed,
+                                           .packed_type = MODEL_PACKING_DOUBLE};
     int result =
         program_play(machine, workers, &program, p->q * p->q * (p->fetch ? p->q : 1), time);
     return p->known ? result : -1;
@@ -154,6 +162,14 @@ static double run_s(void *context, int item, const struct model_host *host)
     return r->keys > 1 ? r->keys * log2(r->keys) * host->oper_s : 0;
 }
 
+/* Keys are copied everywhere, but out of the coordinator's sorted parts, which stay as they are. */
+static double run_packed(void *context, int item, enum agenda_packing where)
+{
+    const struct runs *r = context;
+    bool in_place = where == AGENDA_PACK_DATA && item >= r->parts;
+    return in_place ? 0 : ELEMENT * r->keys;
+}
+
 static void on_run(void *context, struct agenda *agenda, int item)
 {
     struct runs *r = context;
@@ -175,6 +191,8 @@ int model_sort_bag(const struct model_machine *machine, int64_t keys, int worker
                                            .fetched = fetch_run,
                                            .work_s = run_s,
                                            .result = run_bytes,
+                                           .packed = run_packed,
+                                           .packed_type = MODEL_PACKING_INT64,
                                            .done = on_run};
     int result = program_play(machine, workers, &program, parts, time);
     return r.known ? result : -1;

@@ -1,7 +1,8 @@
 /*
  * model_mandel.c - the Mandelbrot set from a task queue, as mandel of apps/ does it (sections 2.3
  * and 3.3 of Schmidt & Sunderam): a master hands out strips of rows, smaller and smaller ones, and
- * each worker has the next one while it draws.
+ * each worker has the next one while it draws. A worker packs the pixels of a strip, the master
+ * unpacks them.
  *
  * What a row costs is counted at every eighth pixel of every eighth row: no picture is like
  * another.
@@ -21,7 +22,8 @@ struct strip {
 };
 
 struct worker {
-    double step_s;              /* of an iteration, at its part of its host */
+    double part;                /* of its host that it gets, 1: all that one alone gets */
+    double step_s;              /* of an iteration, at that part */
     struct strip queue[QUEUED]; /* the one that it draws, and the next */
     double arrives_s[QUEUED];   /* when it had them */
     int queued;
@@ -85,13 +87,18 @@ static const struct model_line *line_of(const struct drawing *d, int worker)
     return at_master ? &d->machine->inside : &d->machine->between;
 }
 
-/* When the first in the queue is drawn, which begins at `now_s` or once it is there. */
-static void begin_strip(struct worker *w, double now_s)
+/* When the first in the queue is drawn and packed, which begins at `now_s` or once it is there. */
+static void begin_strip(const struct drawing *d, struct worker *w, double now_s)
 {
+    int host = (int)(w - d->workers) % d->machine->host_count;
     double start_s = w->arrives_s[0] > now_s ? w->arrives_s[0] : now_s;
     double takes_s = w->queue[0].iterations * w->step_s;
-    w->ends_s = start_s + takes_s;
+    double packs_s = model_packing_s(d->machine, host, MODEL_PACKING_INT16, MODEL_PACKING_PACK,
+                                     w->queue[0].bytes - HEAD) /
+                     w->part;
+    w->ends_s = start_s + takes_s + packs_s;
     w->computation_s += takes_s;
+    w->communication_s += packs_s;
 }
 
 static void rows_give(struct drawing *d, int worker, double now_s)
@@ -108,7 +115,7 @@ static void rows_give(struct drawing *d, int worker, double now_s)
     w->arrives_s[w->queued] = now_s + takes_s;
     w->communication_s += takes_s;
     if (w->queued++ == 0)
-        begin_strip(w, now_s);
+        begin_strip(d, w, now_s);
 }
 
 /* The strip goes back over the master's link, which takes in one byte at a time, and the next one
@@ -124,12 +131,14 @@ static void finish_strip(struct drawing *d, int worker)
         d->link_s = in_s;
     }
     in_s += line->alpha_s;
+    in_s += model_packing_s(d->machine, 0, MODEL_PACKING_INT16, MODEL_PACKING_UNPACK,
+                            w->queue[0].bytes - HEAD);
     d->last_s = in_s > d->last_s ? in_s : d->last_s;
     w->communication_s += model_line_time(line, w->queue[0].bytes);
     w->queue[0] = w->queue[1];
     w->arrives_s[0] = w->arrives_s[1];
     if (--w->queued > 0)
-        begin_strip(w, now_s);
+        begin_strip(d, w, now_s);
     rows_give(d, worker, in_s);
 }
 
@@ -172,6 +181,7 @@ static bool set_speeds(struct drawing *d)
             part = d->machine->together / d->tasks;
         if (!(host->iteration_s > 0) || !(part > 0))
             return false;
+        d->workers[i].part = part;
         d->workers[i].step_s = host->iteration_s / part;
     }
     return true;

@@ -30,6 +30,7 @@ enum state { WAITING, READY, RUNNING, ENDED };
 struct activity {
     int task, to; /* to: PLAY_NONE of a computation */
     enum state state;
+    bool packs;    /* a computation that is packing */
     int waits_for; /* so many have not ended yet */
     int first;     /* of its list in `waits`, or PLAY_NONE */
     double left_s, rate, start_s, end_s;
@@ -155,6 +156,14 @@ static int activity_add(struct play *p, int task, int to, double left_s)
 int play_compute(struct play *p, int task, double seconds)
 {
     return activity_add(p, task, PLAY_NONE, seconds);
+}
+
+int play_pack(struct play *p, int task, double seconds)
+{
+    int made = play_compute(p, task, seconds);
+    if (made != PLAY_NONE)
+        p->graph.activities[made].packs = true;
+    return made;
 }
 
 static bool is_between(const struct play *p, const struct activity *a)
@@ -383,7 +392,8 @@ static void end_activity(struct play *p, struct activity *a)
     a->end_s = p->now_s;
     if (a->to == PLAY_NONE) {
         p->computing[a->task] = false;
-        p->computation_s[a->task] += a->end_s - a->start_s;
+        double *part_s = a->packs ? p->communication_s : p->computation_s;
+        part_s[a->task] += a->end_s - a->start_s;
     }
     for (int w = a->first; w != PLAY_NONE; w = p->graph.waits[w].next) {
         int later = p->graph.waits[w].activity;

@@ -25,6 +25,9 @@ void play_destroy(struct play *play); /* NULL is fine */
 int play_compute(struct play *play, int task, double seconds);
 int play_send(struct play *play, int from, int to, double bytes);
 
+/* The same of packing, which section 3 counts as communication. */
+int play_pack(struct play *play, int task, double seconds);
+
 /* `activity` waits for `before`; either may be PLAY_NONE. */
 void play_after(struct play *play, int activity, int before);
 

@@ -1,4 +1,4 @@
-/* links: proto/model/model_line.c proto/model/model_paper.c proto/model/model_play.c proto/model/model_matmul.c proto/model/model_sort.c proto/model/model_mandel.c proto/model/model_hierarchical.c proto/model/model_agenda.c proto/model/model_bag.c proto/model/model_best.c apps/matmul/grid.c apps/block.c */
+/* links: proto/model/model_line.c proto/model/model_packing.c proto/model/model_paper.c proto/model/model_play.c proto/model/model_matmul.c proto/model/model_sort.c proto/model/model_mandel.c proto/model/model_hierarchical.c proto/model/model_agenda.c proto/model/model_bag.c proto/model/model_best.c apps/matmul/grid.c apps/block.c */
 /*
  * The models of Schmidt & Sunderam: the paper's numbers, where it prints any, and what is played
  * against what can be worked out by hand.
@@ -629,6 +629,86 @@ static void test_mandel_meets_the_masters_link(void)
     WITHIN(time.total_s, 14.0 / 16 * 2 * 512 * 384 * 1e-3, 0.01);
 }
 
+/* ---- Packing --------------------------------------------------------------------------------- */
+
+/* Seconds a byte, by way, of the types that the programs pack. */
+static struct model_packing packing_of(double pack_s, double unpack_s)
+{
+    struct model_packing packing = {0};
+    for (int type = 0; type < MODEL_PACKING_TYPES; type++) {
+        packing.lines[type][MODEL_PACKING_PACK].beta_s = pack_s;
+        packing.lines[type][MODEL_PACKING_UNPACK].beta_s = unpack_s;
+    }
+    return packing;
+}
+
+/* One worker draws and packs strip after strip; the master unpacks one while it draws the next. */
+static void test_mandel_packs(void)
+{
+    const struct model_packing packing = packing_of(1e-6, 2e-6);
+    const struct model_packing *const each[] = {&packing};
+    struct model_machine machine = machine_of(1, 0, 0);
+    struct model_time without, with;
+    machine.inside = (struct model_line){0};
+    CU_ASSERT_EQUAL(model_mandel(&machine, &view, 1, 48, &without), 0);
+    machine.packing = each;
+    CU_ASSERT_EQUAL(model_mandel(&machine, &view, 1, 48, &with), 0);
+    double strip = 2.0 * 512 * 48; /* bytes */
+    NEAR(with.computation_s, without.computation_s);
+    NEAR(with.communication_s - without.communication_s, 8 * strip * 1e-6);
+    CU_ASSERT(with.total_s >= without.total_s + 8 * strip * 1e-6 + strip * 2e-6 - 1e-9);
+    CU_ASSERT(with.total_s <= without.total_s + 8 * strip * (1e-6 + 2e-6) + 1e-9);
+}
+
+/* One worker, one part after the other, then the merges of both ranges: the keys of a part are
+ * packed and unpacked both ways; those of a range leave in place. */
+static void test_sort_bag_packs(void)
+{
+    const struct model_packing packing = packing_of(1e-7, 3e-7);
+    const struct model_packing *const each[] = {&packing, &packing};
+    struct model_machine machine = machine_of(1, 0, 0);
+    struct model_time without, with;
+    machine.inside = (struct model_line){0};
+    CU_ASSERT_EQUAL(model_sort_bag(&machine, 1 << 16, 1, &without), 0);
+    machine.packing = each;
+    CU_ASSERT_EQUAL(model_sort_bag(&machine, 1 << 16, 1, &with), 0);
+    double all = 8.0 * (1 << 16), packed = 3 * all * 1e-7, unpacked = 4 * all * 3e-7;
+    NEAR(with.computation_s, without.computation_s);
+    CU_ASSERT(with.total_s > without.total_s + packed / 2);
+    CU_ASSERT(with.total_s <= without.total_s + packed + unpacked + 1e-9);
+    NEAR(with.total_s, with.computation_s + with.communication_s + with.idle_s);
+}
+
+/* Blocks and products leave in place; the coordinator copies products out, beside the worker. */
+static void test_matmul_packs_products_alone(void)
+{
+    const struct model_packing packing = packing_of(1, 1e-12);
+    const struct model_packing *const each[] = {&packing, &packing};
+    struct model_machine machine = machine_of(2, 0, 0);
+    struct model_time without, with;
+    CU_ASSERT_EQUAL(model_matmul(&machine, 400, 2, &without), 0);
+    machine.packing = each;
+    CU_ASSERT_EQUAL(model_matmul(&machine, 400, 2, &with), 0);
+    NEAR(with.total_s, without.total_s);
+    CU_ASSERT_EQUAL(model_matmul_bag(&machine, 400, 4, true, 2, &with), 0);
+    CU_ASSERT(with.total_s < 1);
+}
+
+static void test_packing_that_is_not_known(void)
+{
+    const struct model_packing *const none[] = {NULL, NULL};
+    struct model_packing packing = packing_of(1e-9, 0);
+    const struct model_packing *const each[] = {&packing};
+    struct model_machine machine = machine_of(1, 0, 0);
+    packing.lines[MODEL_PACKING_INT64][MODEL_PACKING_PACK].alpha_s = 1e-6;
+    NEAR(model_packing_s(&machine, 0, MODEL_PACKING_INT64, MODEL_PACKING_PACK, 8), 0);
+    machine.packing = none;
+    NEAR(model_packing_s(&machine, 0, MODEL_PACKING_INT64, MODEL_PACKING_PACK, 8), 0);
+    machine.packing = each;
+    NEAR(1e3 * model_packing_s(&machine, 0, MODEL_PACKING_INT64, MODEL_PACKING_PACK, 1000), 2e-3);
+    NEAR(model_packing_s(&machine, 0, MODEL_PACKING_INT64, MODEL_PACKING_UNPACK, 1000), 0);
+}
+
 /* ---- How many hosts -------------------------------------------------------------------------- */
 
 static void test_best_of_linear_speedup(void)
@@ -712,6 +792,10 @@ int main(void)
         {"Mandelbrot divides", test_mandel_divides},
         {"Mandelbrot counts", test_mandel_counts},
         {"Mandelbrot meets the master's link", test_mandel_meets_the_masters_link},
+        {"Mandelbrot packs", test_mandel_packs},
+        {"sort out of a bag packs", test_sort_bag_packs},
+        {"matmul packs its products alone", test_matmul_packs_products_alone},
+        {"packing that is not known", test_packing_that_is_not_known},
         {"best of linear speed-up", test_best_of_linear_speedup},
         {"best where the curve flattens", test_best_where_the_curve_flattens},
         {"best when more is worse", test_best_when_more_is_worse},
