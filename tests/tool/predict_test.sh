@@ -63,6 +63,13 @@ expect "a form of matmul alone" refuses 2 'are for matmul alone' covey predict s
 expect "the paper knows one form" refuses 2 '--form is not for --paper' covey predict matmul --form bag --paper
 expect "alltoall on one switch" says 0 '^ +4 +3 ' covey predict alltoall --procs 2-4
 expect "alltoall on a network" says 0 '^ +32 +256 ' covey predict alltoall --topology conf/topologies/faraj-c --procs 32
+expect "packing that was not measured" refuses 1 'the calibration has no packing' covey predict packing
+echo "packing h0 double pack 1e-6 1e-9 1 0" >>"$file"
+expect "a table as the paper's first one" says 0 '^131072 +132\.072 +0\.000 +0\.000 +10585\.760$' covey predict packing
+expect "T_comm is T_pack and T_send" says 0 '^T_comm, tcp: 101\.000 us \+ 81\.0000 ns N, of it T_pack 1\.000 us' covey predict packing
+expect "packing as JSON" says 0 '"pack_s": 0\.00013207' covey predict packing --json
+expect "a size of packing" refuses 2 'packing takes no option' covey predict packing --size 4
+by_hand >"$file"
 expect "JSON" says 0 '"efficient": 1,' covey predict sort --procs 1-3 --json
 expect "a problem of three numbers of hosts" test "$(grep -c '"hosts":' "$dir/out")" = 3
 
@@ -143,6 +150,7 @@ expect "a route of all hosts that was not measured" refuses_file "all udp 4 1e-9
 expect "peers in the wrong order" refuses_file "peers tcp h1 h0 1 1" "'h0' stands before 'h1'"
 expect "peers with a host that there is not" refuses_file "peers tcp h0 h7 1 1" "no line 'host h7"
 expect "inside of an unknown route" refuses_file "inside tls 1 1 1 1 1" "'tls' is none"
+expect "a file with packing of no type" refuses_file "packing h1 int65 pack 0 1e-9 1 0" "'int65' is no type of packing"
 expect "a file with another language" refuses_file "hello" "'hello' begins no line"
 
 # ---- in a virtual machine ----
@@ -176,7 +184,9 @@ expect "an unknown host" refuses 1 'host h9 is not in the virtual machine' covey
 expect "an operand" refuses 2 'x: there are no operands' covey calibrate x
 expect "no route between hosts" refuses 2 '--route shm: must be udp, tcp or ether' covey calibrate --route shm
 expect "calibrate two hosts" says 0 "^h0 +h1 +[0-9.]+ " covey calibrate
+expect "packing is part of it" grep -qE '^complex_double( +[0-9.]+){10} ' "$dir/out"
 expect "the file has each pair" grep -q '^peers tcp h0 h1 ' "$file"
+expect "and each way to pack each type" test "$(grep -c '^packing h1 ' "$file")" = 36
 expect "one route" says 0 "^Written: $file" covey calibrate --host h0,h1 --route tcp
 expect "and no other" test "$(awk '$1 == "route" { print $2 }' "$file" | tr '\n' ' ')" = "shm tcp "
 expect "calibrate" says 0 "^Written: $file" covey calibrate --host h0

@@ -6,6 +6,7 @@
 #include "tools/list/report.h"
 #include "tools/list/table.h"
 #include "tools/predict/calibrate.h"
+#include "tools/predict/predict_packing.h"
 #include "tools/vm/peers.h"
 
 /* ---- The tables ------------------------------------------------------------------------------ */
@@ -65,6 +66,10 @@ int calibrate_print(const struct covey_calibration *calibration, const char *pat
     int status = print_routes(calibration);
     if (status == TOOL_OK)
         status = print_hosts(calibration);
+    if (status == TOOL_OK && packing_known(calibration, 0)) {
+        puts("");
+        status = packing_print_lines("calibrate", calibration, 0);
+    }
     if (calibration->peer_count > 0)
         puts("");
     if (status == TOOL_OK)
@@ -87,11 +92,12 @@ int calibrate_print_json(const struct covey_calibration *c, const char *path)
             json_object_set_new(blocks, name, json_real(c->hosts[i].madd_s[k]));
         }
         report_add(&hosts,
-                   json_pack("{s:o, s:i, s:f, s:f, s:o, s:f, s:f, s:f}", "name",
+                   json_pack("{s:o, s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:o}", "name",
                              report_text(c->hosts[i].name), "cores", c->hosts[i].cores,
                              "processors", c->hosts[i].processors, "share", c->hosts[i].share,
                              "madd_s", blocks, "oper_s", c->hosts[i].oper_s, "merge_s",
-                             c->hosts[i].merge_s, "iteration_s", c->hosts[i].iteration_s));
+                             c->hosts[i].merge_s, "iteration_s", c->hosts[i].iteration_s, "packing",
+                             packing_lines_json(c, i)));
     }
     json_t *routes = json_object();
     for (int i = 0; (i = calibrate_next_route(i)) != 0;) {

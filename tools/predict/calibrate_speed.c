@@ -1,7 +1,7 @@
 /*
- * How fast the demo programs' arithmetic is: each program, started with --kernel, prints the
- * processor time of its operations and the share of a processor that it got. What a task alone on
- * the host needs by the clock is the one over the other.
+ * How fast the demo programs' arithmetic is, and packing: each program, started with --kernel,
+ * prints the processor time of its operations and the share of a processor that it got. What a task
+ * alone on the host needs by the clock is the one over the other.
  *
  * First one task on each host at once, or, where the hosts are virtual ones on one machine, on the
  * first one alone: so each host's own speed is seen. Then as many tasks on the first host as it has
@@ -21,7 +21,7 @@
 #define TASKS_MAX 64 /* at once on one host */
 #define NEARLY 0.9   /* of what is expected is as good: other work goes on, too */
 
-static const char *const programs[] = {"matmul", "sort", "mandel"};
+static const char *const programs[] = {"matmul", "sort", "mandel", "covey-bench"};
 
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
@@ -31,6 +31,7 @@ struct kernel {
     int host; /* in the calibration */
     bool ended;
     double madd_s[COVEY_MODEL_BLOCKS], oper_s, merge_s, iteration_s, share;
+    struct covey_packing packing;
 };
 
 struct crew {
@@ -57,6 +58,32 @@ static double *figure_of(struct kernel *k, const char *name, int size)
     return NULL;
 }
 
+/* A line "packing TYPE WAY ALPHA BETA R2 WORST"; false: it is none. */
+static bool take_packing(struct kernel *k, const char *text)
+{
+    unsigned type, way;
+    struct covey_line line;
+    if (sscanf(text, "packing %u %u %lf %lf %lf %lf", &type, &way, &line.alpha_s, &line.beta_s,
+               &line.r2, &line.worst) != 6)
+        return false;
+    if (type < COVEY_PACKING_TYPES && way < COVEY_PACKING_WAYS && line.beta_s > 0)
+        k->packing.lines[type][way] = line;
+    return true;
+}
+
+static void take_line(struct kernel *k, const char *line)
+{
+    char name[16];
+    double first, second = 0;
+    if (take_packing(k, line))
+        return;
+    int words = sscanf(line, "%15s %lf %lf", name, &first, &second);
+    double *figure = words >= 2 ? figure_of(k, name, words == 3 ? (int)first : 0) : NULL;
+    double value = words == 3 ? second : first;
+    if (figure && value > 0)
+        *figure = value;
+}
+
 static void take_output(struct crew *crew, struct kernel *k, covey_msg_t *msg)
 {
     int stream;
@@ -66,17 +93,10 @@ static void take_output(struct crew *crew, struct kernel *k, covey_msg_t *msg)
         return;
     char *copy = strndup(text, bytes), *rest = copy;
     for (char *line; copy && (line = strsep(&rest, "\n"));) {
-        if (stream == 1) {
-            char name[16];
-            double first, second = 0;
-            int words = sscanf(line, "%15s %lf %lf", name, &first, &second);
-            double *figure = words >= 2 ? figure_of(k, name, words == 3 ? (int)first : 0) : NULL;
-            double value = words == 3 ? second : first;
-            if (figure && value > 0)
-                *figure = value;
-        } else if (*line && !crew->failed) {
+        if (stream == 1)
+            take_line(k, line);
+        else if (*line && !crew->failed)
             tool_error("calibrate", "%s: %s", calibrate_host(crew->calibrate, k->host), line);
-        }
     }
     free(copy);
     crew->failed |= stream != 1;
@@ -168,6 +188,33 @@ static int run_program(struct calibrate *c, const char *name, struct kernel *ker
 
 /* ---- What follows from it -------------------------------------------------------------------- */
 
+/* One task alone: processor time over the share. */
+static void take_speeds(struct covey_calibration *result, int at, const char *program,
+                        const struct kernel *k)
+{
+    struct covey_calibration_host *host = &result->hosts[at];
+    struct covey_packing *packing = &result->packing[at];
+    double per = 1 / k->share;
+    host->share = k->share;
+    if (strcmp(program, "matmul") == 0) {
+        for (int j = 0; j < COVEY_MODEL_BLOCKS; j++)
+            host->madd_s[j] = k->madd_s[j] * per;
+    } else if (strcmp(program, "sort") == 0) {
+        host->oper_s = k->oper_s * per;
+        host->merge_s = k->merge_s * per;
+    } else if (strcmp(program, "mandel") == 0) {
+        host->iteration_s = k->iteration_s * per;
+    } else {
+        *packing = k->packing;
+        for (int i = 0; i < COVEY_PACKING_TYPES * COVEY_PACKING_WAYS; i++) {
+            struct covey_line *line =
+                &packing->lines[i / COVEY_PACKING_WAYS][i % COVEY_PACKING_WAYS];
+            line->alpha_s *= per;
+            line->beta_s *= per;
+        }
+    }
+}
+
 static int measure_each(struct calibrate *c)
 {
     struct covey_calibration *result = c->result;
@@ -177,22 +224,8 @@ static int measure_each(struct calibrate *c)
         for (int i = 0; i < count; i++)
             kernels[i].host = i;
         status = run_program(c, programs[p], kernels, count);
-        for (int i = 0; i < result->host_count && status == TOOL_OK; i++) {
-            /* One task alone: processor time over the share. */
-            struct covey_calibration_host *host = &result->hosts[i];
-            const struct kernel *k = &kernels[i < count ? i : 0];
-            double per = 1 / k->share;
-            host->share = k->share;
-            if (strcmp(programs[p], "matmul") == 0) {
-                for (int j = 0; j < COVEY_MODEL_BLOCKS; j++)
-                    host->madd_s[j] = k->madd_s[j] * per;
-            } else if (strcmp(programs[p], "sort") == 0) {
-                host->oper_s = k->oper_s * per;
-                host->merge_s = k->merge_s * per;
-            } else {
-                host->iteration_s = k->iteration_s * per;
-            }
-        }
+        for (int i = 0; i < result->host_count && status == TOOL_OK; i++)
+            take_speeds(result, i, programs[p], &kernels[i < count ? i : 0]);
     }
     return status;
 }

@@ -10,6 +10,7 @@
 #include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/predict/predict.h"
+#include "tools/predict/predict_packing.h"
 #include "tools/predict/predict_tiles.h"
 
 #define KEY_SIZE 2001
@@ -139,14 +140,15 @@ static int set_size(struct predict *p, const struct request *r)
 
 static int set_name(struct predict *p, const struct request *r)
 {
-    static const char *const names[] = {"matmul", "sort", "mandel", "alltoall", "tiles", NULL};
+    static const char *const names[] = {"matmul", "sort",    "mandel", "alltoall",
+                                        "tiles",  "packing", NULL};
     static const int kinds[] = {COVEY_MODEL_MATMUL, COVEY_MODEL_SORT, COVEY_MODEL_MANDEL,
-                                PREDICT_ALLTOALL, PREDICT_TILES};
+                                PREDICT_ALLTOALL,   PREDICT_TILES,    PREDICT_PACKING};
     if (!r->name)
         return tool_usage("predict", "no program is named");
     int which = args_choice(names, r->name);
     if (which < 0)
-        return tool_usage("predict", "%s: must be matmul, sort, mandel, alltoall or tiles",
+        return tool_usage("predict", "%s: must be matmul, sort, mandel, alltoall, tiles or packing",
                           r->name);
     p->what = kinds[which];
     p->name = names[which];
@@ -158,6 +160,10 @@ static int set_name(struct predict *p, const struct request *r)
 static int check_stray(const struct predict *p, const struct request *r)
 {
     bool all = p->what == PREDICT_ALLTOALL;
+    if (p->what == PREDICT_PACKING &&
+        (r->procs || r->size || r->measured_count > 0 || p->plot || p->problem.paper ||
+         p->problem.form || p->problem.route || p->topology))
+        return tool_usage("predict", "packing takes no option but --json");
     if (p->topology && !all)
         return tool_usage("predict", "--topology is for alltoall alone");
     if (all && (r->measured_count > 0 || p->problem.paper))
@@ -244,7 +250,7 @@ static int read_predict_arguments(struct predict *p, struct request *r, int argc
         status = set_name(p, r);
     if (status == TOOL_OK)
         status = check_stray(p, r);
-    if (status != TOOL_OK || p->what == PREDICT_TILES)
+    if (status != TOOL_OK || p->what == PREDICT_TILES || p->what == PREDICT_PACKING)
         return status;
     status = set_size(p, r);
     return status == TOOL_OK ? set_counts(p, r->procs ? r->procs : "1-64") : status;
@@ -305,6 +311,8 @@ static int predict_program(struct predict *p, const struct request *r)
         return predict_tiles(p, &request);
     }
     int status = load_calibration(p);
+    if (p->what == PREDICT_PACKING)
+        return status == TOOL_OK ? predict_packing(p) : status;
     for (int i = 0; i < r->measured_count && status == TOOL_OK; i++)
         status = predict_read_measured(p, r->measured[i]);
     if (status == TOOL_OK)
@@ -337,7 +345,7 @@ static int predict_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_predict = {
     .name = "predict",
     .run = predict_command,
-    .usage = "[OPTION...] matmul|sort|mandel|alltoall|tiles",
+    .usage = "[OPTION...] matmul|sort|mandel|alltoall|tiles|packing",
     .help = "how long a program takes on how many hosts",
     .options = options,
     .operand = "PROGRAM",

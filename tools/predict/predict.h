@@ -2,7 +2,8 @@
  * A prediction for a row of numbers of hosts, as covey predict makes it.
  *
  * cmd_predict.c reads the command line, predict_sweep.c computes and reads what was measured,
- * predict_print.c shows it as a table or JSON, predict_plot.c draws it.
+ * predict_print.c shows it as a table or JSON, predict_plot.c draws it. predict_tiles*.c and
+ * predict_packing.c do theirs themselves.
  */
 #ifndef COVEY_TOOLS_PREDICT_H
 #define COVEY_TOOLS_PREDICT_H
@@ -12,7 +13,7 @@
 
 #include "tools/base/tool.h"
 
-enum { PREDICT_ALLTOALL = 100, PREDICT_TILES = 101 }; /* beside enum covey_model */
+enum { PREDICT_ALLTOALL = 100, PREDICT_TILES, PREDICT_PACKING }; /* beside enum covey_model */
 enum { PREDICT_MEASURED_MAX = 1024 };
 
 /* One run of a demo that was measured. */
@@ -23,7 +24,7 @@ struct predict_measured {
 
 struct predict {
     struct tool *tool;
-    int what;         /* enum covey_model or PREDICT_ALLTOALL */
+    int what;         /* enum covey_model or one of these */
     const char *name; /* "matmul" and so on */
     struct covey_problem problem;
     const char *topology; /* alltoall: a file; NULL: the VM's, or one switch */

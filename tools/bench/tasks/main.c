@@ -9,6 +9,7 @@
  *   overlap.c    both, when they compute while messages are under way
  *   lead.c    the one that measures          peer.c     those that it measures with
  *   order.c   what the one tells the others  party.c    what both have
+ *   packing.c what packing costs, for covey calibrate; it needs no virtual machine
  *   pairs.c   alpha and beta of each two of all tasks, for the same
  *   ring.c    messages beside computing, for covey calibrate
  *   spawn.c   starting tasks                 wire.c     Covey's messages
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #include "tools/bench/tasks/bag.h"
+#include "tools/bench/tasks/packing.h"
 #include "tools/bench/tasks/party.h"
 
 static int take_plan(struct party *party)
@@ -107,6 +109,8 @@ int main(int argc, char **argv)
     struct party party = {.program = argv[0]};
     if (argc == 2 && strcmp(argv[1], "exit") == 0)
         return 0;
+    if (argc == 2 && strcmp(argv[1], "--kernel") == 0)
+        return packing_measure();
     bool bag = argc == 3 && strcmp(argv[1], "bag") == 0;
     if (!bag && (argc != 2 || !is_mode(argv[1]))) {
         fprintf(stderr, "covey-bench: is started by: covey bench\n");
