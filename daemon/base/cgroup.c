@@ -53,23 +53,32 @@ static uint64_t read_cache(const char *directory, const char *name)
     return cache;
 }
 
+/* What the tightest group leaves, and where that group is; zeroed: no group limits. */
+struct tightest {
+    bool known;
+    uint64_t left;
+    char directory[PATH_MAX];
+};
+
 /* The group's directory and all above it. */
-static bool tightest(char *directory, size_t root, const struct files *files, uint64_t *left)
+static void climb(char *directory, size_t root, const struct files *files, struct tightest *found)
 {
-    bool any = false;
     for (;;) {
         uint64_t limit, used;
         if (read_number(directory, files->limit, &limit) &&
             read_number(directory, files->used, &used) && limit < (uint64_t)LLONG_MAX / 2) {
             uint64_t cache = read_cache(directory, files->cache);
             uint64_t busy = used > cache ? used - cache : 0;
-            uint64_t free_now = limit > busy ? limit - busy : 0;
-            *left = !any || free_now < *left ? free_now : *left;
-            any = true;
+            uint64_t left = limit > busy ? limit - busy : 0;
+            if (!found->known || left < found->left) {
+                found->left = left;
+                snprintf(found->directory, sizeof found->directory, "%s", directory);
+            }
+            found->known = true;
         }
         char *slash = strrchr(directory, '/');
         if (strlen(directory) <= root || slash == NULL)
-            return any;
+            return;
         *slash = '\0';
     }
 }
@@ -84,41 +93,45 @@ static bool has_word(const char *list, const char *word)
 }
 
 /* A line of /proc/self/cgroup: NUMBER:CONTROLLERS:PATH. */
-static bool line_left(char *line, const struct files *files, uint64_t *left)
+static void line_consider(char *line, const struct files *files, struct tightest *found)
 {
     char directory[PATH_MAX];
     line[strcspn(line, "\n")] = '\0';
     strsep(&line, ":");
     const char *controllers = strsep(&line, ":");
     if (line == NULL || controllers == NULL)
-        return false;
+        return;
     bool second = controllers[0] == '\0';
     files = second ? &files[1] : &files[0];
     if (!second && !has_word(controllers, files->controller))
-        return false;
+        return;
     int root =
         snprintf(directory, sizeof directory, "%s%s%s", ROOT, second ? "" : "/", files->controller);
     snprintf(directory + root, sizeof directory - (size_t)root, "%s", line);
-    return tightest(directory, (size_t)root, files, left);
+    climb(directory, (size_t)root, files, found);
 }
 
-static bool group_left(const struct files *files, uint64_t *left)
+static bool group_find(const struct files *files, struct tightest *found)
 {
     FILE *in = fopen("/proc/self/cgroup", "re");
     char *line = NULL;
     size_t size = 0;
-    bool any = false;
-    while (in != NULL && getline(&line, &size, in) > 0) {
-        uint64_t one;
-        if (line_left(line, files, &one)) {
-            *left = !any || one < *left ? one : *left;
-            any = true;
-        }
-    }
+    *found = (struct tightest){.known = false};
+    while (in != NULL && getline(&line, &size, in) > 0)
+        line_consider(line, files, found);
     free(line);
     if (in != NULL)
         fclose(in);
-    return any;
+    return found->known;
+}
+
+static bool group_left(const struct files *files, uint64_t *left)
+{
+    struct tightest found;
+    if (!group_find(files, &found))
+        return false;
+    *left = found.left;
+    return true;
 }
 
 bool cgroup_memory_left(uint64_t *bytes)
@@ -129,6 +142,13 @@ bool cgroup_memory_left(uint64_t *bytes)
 bool cgroup_pids_left(uint64_t *count)
 {
     return group_left(pids, count);
+}
+
+bool cgroup_memory_group(char *directory, size_t size)
+{
+    struct tightest found;
+    return group_find(memory, &found) &&
+           (size_t)snprintf(directory, size, "%s", found.directory) < size;
 }
 
 /* ---- processors ---- */

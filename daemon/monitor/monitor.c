@@ -123,10 +123,27 @@ static const char *monitor_on_host_stat(struct daemon *d, uint32_t source, struc
     return NULL;
 }
 
+/* Of the machine since it started; what a kernel does not count is 0. */
+static const char *monitor_stat(const struct daemon *d, size_t i, uint64_t *value)
+{
+    const struct sample *last = &d->own.monitor->last;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {{"host.pages_swapped_in", last->swapped_in},
+                {"host.pages_swapped_out", last->swapped_out},
+                {"host.major_faults", last->faults}};
+    if (i >= sizeof rows / sizeof rows[0])
+        return NULL;
+    *value = rows[i].value;
+    return rows[i].name;
+}
+
 const struct part monitor_part = {
     .name = "monitor",
     .kinds = (const struct part_kind[]){{FRAME_HOST_STAT, monitor_on_host_stat, true}, {0}},
     .state_bytes = sizeof(struct monitor),
     .create = monitor_create,
     .destroy = monitor_destroy,
+    .stat = monitor_stat,
     .round_end = monitor_round_end};

@@ -65,7 +65,17 @@ static bool take_real(const char **at, double *number)
 
 /* ---- /proc/stat ---- */
 
-enum { STAT_USER, STAT_NICE, STAT_SYSTEM, STAT_IDLE, STAT_IOWAIT, STAT_STEAL = 7, STAT_FIELDS };
+enum {
+    STAT_USER,
+    STAT_NICE,
+    STAT_SYSTEM,
+    STAT_IDLE,
+    STAT_IOWAIT,
+    STAT_IRQ,
+    STAT_SOFTIRQ,
+    STAT_STEAL,
+    STAT_FIELDS
+};
 
 bool procfs_stat(const char *text, struct procfs_stat *stat)
 {
@@ -77,6 +87,7 @@ bool procfs_stat(const char *text, struct procfs_stat *stat)
             break;
         s.total += ticks;
         s.busy += i == STAT_IDLE || i == STAT_IOWAIT ? 0 : ticks;
+        s.interrupting += i == STAT_IRQ || i == STAT_SOFTIRQ ? ticks : 0;
     }
     s.has_interrupts = procfs_number(text, "intr", &s.interrupts);
     s.has_switches = procfs_number(text, "ctxt", &s.switches);
@@ -217,11 +228,11 @@ static bool is_whole_disk(const char *name, size_t size)
     return false;
 }
 
-enum { DISK_READ = 2, DISK_WRITTEN = 6 };
+enum { DISK_READ = 2, DISK_WRITTEN = 6, DISK_BUSY_MS = 9 };
 
-bool procfs_disks(const char *text, uint64_t *read, uint64_t *written)
+bool procfs_disks(const char *text, struct procfs_disks *disks)
 {
-    uint64_t in = 0, out = 0, major, minor;
+    uint64_t in = 0, out = 0, busy_ms = 0, unused = 0, major, minor;
     bool any = false;
     for (; *text != '\0'; text = line_next(text)) {
         const char *at = text;
@@ -229,12 +240,15 @@ bool procfs_disks(const char *text, uint64_t *read, uint64_t *written)
             continue;
         const char *name = at + strspn(at, " \t");
         size_t size = strcspn(name, " \t\n");
-        if (is_whole_disk(name, size))
-            any = take_pair(name + size, DISK_READ, DISK_WRITTEN, &in, &out) || any;
+        if (!is_whole_disk(name, size) ||
+            !take_pair(name + size, DISK_READ, DISK_WRITTEN, &in, &out))
+            continue;
+        any = true;
+        take_pair(name + size, DISK_READ, DISK_BUSY_MS, &unused, &busy_ms);
     }
     if (!any)
         return false;
-    *read = in * SECTOR_BYTES;
-    *written = out * SECTOR_BYTES;
+    *disks = (struct procfs_disks){
+        .read = in * SECTOR_BYTES, .written = out * SECTOR_BYTES, .busy_ms = busy_ms};
     return true;
 }

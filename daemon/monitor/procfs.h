@@ -12,7 +12,8 @@
 /* /proc/stat: what all processors did since the machine started, in ticks; interrupts and context
  * switches; how many are running or ready now. A line that is missing leaves 0. */
 struct procfs_stat {
-    uint64_t busy, total; /* waiting for a disk is idle; guests are in user time already */
+    uint64_t busy, total;  /* waiting for a disk is idle; guests are in user time already */
+    uint64_t interrupting; /* of busy: serving interrupts, and what these left to be done */
     uint64_t interrupts, switches;
     uint64_t running;
     bool has_interrupts, has_switches, has_running;
@@ -25,17 +26,22 @@ bool procfs_memory(const char *text, uint64_t *total, uint64_t *free_bytes);
 /* /proc/loadavg: averages of 1, 5 and 15 minutes, and how many are running or ready now. */
 bool procfs_load(const char *text, double load[3], uint64_t *running);
 
-/* /proc/pressure/cpu, or cpu.pressure of a control group: the share of the last 10 s, 0 to 1. */
+/* /proc/pressure/cpu or memory, or cpu.pressure or memory.pressure of a control group: the share of
+ * the last 10 s in which something waited, 0 to 1. */
 bool procfs_pressure(const char *text, double *some);
 
 /* /proc/net/dev: bytes over all interfaces but the loopback. */
 bool procfs_network(const char *text, uint64_t *received, uint64_t *sent);
 
-/* /proc/diskstats: bytes of whole disks; their partitions, and what is made of memory or of other
- * disks, would count twice. */
-bool procfs_disks(const char *text, uint64_t *read, uint64_t *written);
+/* /proc/diskstats: bytes of whole disks, and how long each of them was busy, together; their
+ * partitions, and what is made of memory or of other disks, would count twice. */
+struct procfs_disks {
+    uint64_t read, written; /* bytes */
+    uint64_t busy_ms;       /* 0 in Linux 2.4 */
+};
+bool procfs_disks(const char *text, struct procfs_disks *disks);
 
-/* The number of a line `NAME NUMBER`, as in cpu.stat of a control group. */
+/* The number of a line `NAME NUMBER`, as in /proc/vmstat or cpu.stat of a control group. */
 bool procfs_number(const char *text, const char *name, uint64_t *number);
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include "daemon/monitor/sample.h"
 
+#include "daemon/monitor/nic.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +43,8 @@ static bool read_sample_file(const struct sample_source *source, const char *dir
 
 int sample_source_init(struct sample_source *source, const char *procfs, uint32_t cores)
 {
-    *source = (struct sample_source){.cores = cores, .text = malloc(SAMPLE_TEXT_BYTES)};
+    *source = (struct sample_source){
+        .cores = cores, .net_rate = nic_rate(NIC_FOLDER), .text = malloc(SAMPLE_TEXT_BYTES)};
     snprintf(source->procfs, sizeof source->procfs, "%s", procfs);
     source->limited = cgroup_cpu_find(&source->group) && source->group.cores < source->cores;
     if (source->limited)
@@ -85,6 +88,22 @@ static void take_group(const struct sample_source *source, struct sample *s)
         s->has_pressure = procfs_pressure(source->text, &s->pressure);
 }
 
+/* Swapping is the machine's, whoever of it swaps: its disk is busy with it. Of a group that limits
+ * the memory the pressure is the group's, where it has such a file (version 2). */
+static void take_paging(const struct sample_source *source, struct sample *s)
+{
+    char group[SAMPLE_PATH_MAX];
+    if (read_sample_file(source, source->procfs, "vmstat")) {
+        s->has_swap = procfs_number(source->text, "pswpin", &s->swapped_in) &&
+                      procfs_number(source->text, "pswpout", &s->swapped_out);
+        s->has_faults = procfs_number(source->text, "pgmajfault", &s->faults);
+    }
+    if ((cgroup_memory_group(group, sizeof group) &&
+         read_sample_file(source, group, "memory.pressure")) ||
+        read_sample_file(source, source->procfs, "pressure/memory"))
+        s->has_memory_pressure = procfs_pressure(source->text, &s->memory_pressure);
+}
+
 void sample_take(const struct sample_source *source, uint64_t now_us, struct sample *s)
 {
     *s = (struct sample){.at_us = now_us};
@@ -95,7 +114,7 @@ void sample_take(const struct sample_source *source, uint64_t now_us, struct sam
     if (read_sample_file(source, source->procfs, "net/dev"))
         s->has_network = procfs_network(source->text, &s->received, &s->sent);
     if (read_sample_file(source, source->procfs, "diskstats"))
-        s->has_disks = procfs_disks(source->text, &s->read, &s->written);
+        s->has_disks = procfs_disks(source->text, &s->disks);
     uint64_t left;
     if (read_sample_file(source, source->procfs, "meminfo"))
         s->has_memory = procfs_memory(source->text, &s->memory_total, &s->memory_free);
@@ -105,6 +124,7 @@ void sample_take(const struct sample_source *source, uint64_t now_us, struct sam
         take_group(source, s);
     else if (read_sample_file(source, source->procfs, "pressure/cpu"))
         s->has_pressure = procfs_pressure(source->text, &s->pressure);
+    take_paging(source, s);
 }
 
 /* ---- figures ---- */
@@ -143,6 +163,14 @@ static double machine_busy(const struct sample *base, const struct sample *last)
     return at_most((double)(b->busy - a->busy) / (double)(b->total - a->total), 1);
 }
 
+static double machine_interrupting(const struct sample *base, const struct sample *last)
+{
+    const struct procfs_stat *a = &base->stat, *b = &last->stat;
+    if (machine_busy(base, last) < 0 || b->interrupting < a->interrupting)
+        return FIGURE_UNKNOWN;
+    return at_most((double)(b->interrupting - a->interrupting) / (double)(b->total - a->total), 1);
+}
+
 /* How many compete for the processors. Who is alone on a core is one whatever it needs of it; where
  * all is busy, only the number of those that are ready says how many share it. */
 static double demand(const struct sample_source *source, const struct sample *last, double busy)
@@ -163,11 +191,25 @@ static void set_present(const struct sample *last, double *v)
         v[FIGURE_load_1m + i] = last->load[i];
     if (last->has_pressure)
         v[FIGURE_cpu_pressure] = last->pressure;
+    if (last->has_memory_pressure)
+        v[FIGURE_memory_pressure] = last->memory_pressure;
     if (!last->has_memory)
         return;
     v[FIGURE_memory_total_bytes] = (double)last->memory_total;
     v[FIGURE_memory_free_bytes] = (double)last->memory_free;
     v[FIGURE_memory_used_bytes] = (double)(last->memory_total - last->memory_free);
+}
+
+static void set_paging(const struct sample *base, const struct sample *last, double interval_s,
+                       double *v)
+{
+    bool swap = base->has_swap && last->has_swap, faults = base->has_faults && last->has_faults;
+    double in = rate(swap, base->swapped_in, last->swapped_in, interval_s);
+    double out = rate(swap, base->swapped_out, last->swapped_out, interval_s);
+    double page_bytes = (double)sysconf(_SC_PAGESIZE);
+    v[FIGURE_swap_in_bytes_per_s] = in < 0 ? in : in * page_bytes;
+    v[FIGURE_swap_out_bytes_per_s] = out < 0 ? out : out * page_bytes;
+    v[FIGURE_major_faults_per_s] = rate(faults, base->faults, last->faults, interval_s);
 }
 
 void sample_figures(const struct sample_source *source, const struct sample *base,
@@ -189,8 +231,13 @@ void sample_figures(const struct sample_source *source, const struct sample *bas
         rate(x->has_interrupts && y->has_interrupts, x->interrupts, y->interrupts, interval_s);
     v[FIGURE_switches_per_s] =
         rate(x->has_switches && y->has_switches, x->switches, y->switches, interval_s);
-    v[FIGURE_disk_read_bytes_per_s] = rate(disks, base->read, last->read, interval_s);
-    v[FIGURE_disk_written_bytes_per_s] = rate(disks, base->written, last->written, interval_s);
+    const struct procfs_disks *p = &base->disks, *q = &last->disks;
+    v[FIGURE_disk_read_bytes_per_s] = rate(disks, p->read, q->read, interval_s);
+    v[FIGURE_disk_written_bytes_per_s] = rate(disks, p->written, q->written, interval_s);
+    v[FIGURE_disk_busy] = at_most(rate(disks, p->busy_ms, q->busy_ms, interval_s * 1000), 1);
     v[FIGURE_net_received_bytes_per_s] = rate(network, base->received, last->received, interval_s);
     v[FIGURE_net_sent_bytes_per_s] = rate(network, base->sent, last->sent, interval_s);
+    v[FIGURE_net_rate_bytes_per_s] = source->net_rate;
+    v[FIGURE_interrupt_busy] = source->limited ? FIGURE_UNKNOWN : machine_interrupting(base, last);
+    set_paging(base, last, interval_s, v);
 }

@@ -15,6 +15,7 @@
 struct sample_source {
     char procfs[SAMPLE_PATH_MAX]; /* where /proc is */
     double cores;                 /* that the host may use, the group's limit included */
+    double net_rate;              /* of its network card, bytes a second; FIGURE_UNKNOWN */
     bool limited;                 /* by `group`: its own use counts then, not the machine's */
     struct cgroup_cpu group;
     char *text; /* SAMPLE_TEXT_BYTES, to read into */
@@ -25,12 +26,16 @@ struct sample {
     uint64_t at_us;
     bool has_stat, has_memory, has_load, has_pressure, has_network, has_disks;
     bool has_usage, has_throttled; /* of the group */
+    bool has_swap, has_faults, has_memory_pressure;
     struct procfs_stat stat;
     uint64_t memory_total, memory_free;
     double load[3];
     uint64_t running;
     double pressure;
-    uint64_t received, sent, read, written;
+    uint64_t received, sent;
+    struct procfs_disks disks;
+    uint64_t swapped_in, swapped_out, faults; /* pages; faults: major ones */
+    double memory_pressure;
     uint64_t usage_us, throttled; /* throttled: in so many periods */
 };
 

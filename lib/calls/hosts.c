@@ -9,6 +9,7 @@
 #include "lib/msg/error.h"
 #include "proto/model/figure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +294,22 @@ static bool add_figures(uint32_t host, struct cursor *c, void **list, int *count
 #undef FIGURE_FIELD
     };
     return true;
+}
+
+#define PAGES_SWAP 1048576.0 /* bytes a second */
+#define PAGES_PRESSURE 0.1
+#define PAGES_FREE 0.1 /* of the memory */
+#define PAGES_FAULTS 100.0
+
+int covey_host_pages(const struct covey_host_stat *s)
+{
+    if (s == NULL || !s->known)
+        return 0;
+    double swap = fmax(s->swap_in_bytes_per_s, 0) + fmax(s->swap_out_bytes_per_s, 0);
+    bool is_full =
+        s->memory_free_bytes >= 0 && s->memory_free_bytes < s->memory_total_bytes * PAGES_FREE;
+    return swap >= PAGES_SWAP || s->memory_pressure >= PAGES_PRESSURE ||
+           (is_full && s->major_faults_per_s >= PAGES_FAULTS);
 }
 
 static struct covey_host_stat stat_unknown(int32_t host)

@@ -89,10 +89,24 @@ struct covey_host_stat {
     double tasks_young;   /* of those: started so lately that the rates lack them, in parts */
     double integer_per_s; /* operations of one core */
     double float_per_s;
-    double pack_bytes_per_s; /* doubles into a message, one core */
-    double measured_age_s;   /* of these three */
-    double clock_s;          /* its time of day when it answered, seconds since 1970 */
+    double pack_bytes_per_s;    /* doubles into a message, one core */
+    double measured_age_s;      /* of these three */
+    double clock_s;             /* its time of day when it answered, seconds since 1970 */
+    double swap_in_bytes_per_s; /* of the whole machine */
+    double swap_out_bytes_per_s;
+    double major_faults_per_s;   /* that read a page from a disk; of the whole machine */
+    double memory_pressure;      /* share of the last 10 s in which something waited for memory */
+    double disk_busy;            /* share of the time in which disks were, together at most 1 */
+    double interrupt_busy;       /* share of the cores that served interrupts */
+    double net_rate_bytes_per_s; /* of its network card, each way */
 };
+
+/* Whether the host pages: 1 if what it lacks of memory slows all that runs there, 0 if not, or if
+ * its figures are not known. It does so when it swaps 1 MiB a second or more, in and out together;
+ * when something waited for memory in 10 % of the last 10 s; or when less than 10 % of its memory
+ * is free and pages come from a disk 100 times a second (programs are dropped and read again where
+ * there is no swap). */
+int covey_host_pages(const struct covey_host_stat *stat);
 
 /* The hosts as covey_survey() gives them, and (*stats)[i] of (*hosts)[i]; all daemons are asked
  * side by side, and one that does not answer within the timeout is COVEY_HOST_SUSPECT. Free both

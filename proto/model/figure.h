@@ -46,7 +46,17 @@
     X(22, float_per_s, "float_operations_per_second", "Floating point operations of one core.")    \
     X(23, pack_bytes_per_s, "pack_bytes_per_second", "Packing doubles into a message, one core.")  \
     X(24, measured_age_s, "measured_age_seconds", "Age of the measured speeds.")                   \
-    X(25, clock_s, "time_seconds", "Time of day, since 1970.")
+    X(25, clock_s, "time_seconds", "Time of day, since 1970.")                                     \
+    X(26, swap_in_bytes_per_s, "swap_in_bytes_per_second", "Read from swap.")                      \
+    X(27, swap_out_bytes_per_s, "swap_out_bytes_per_second", "Written to swap.")                   \
+    X(28, major_faults_per_s, "major_faults_per_second", "Faults that read a page from a disk.")   \
+    X(29, memory_pressure, "memory_pressure_ratio",                                                \
+      "Share of the last 10 s in which something waited for memory, 0 to 1.")                      \
+    X(30, disk_busy, "disk_busy_ratio", "Time of disks that were busy, 0 to 1.")                   \
+    X(31, interrupt_busy, "interrupt_busy_ratio",                                                  \
+      "Share of the cores that served interrupts, 0 to 1.")                                        \
+    X(32, net_rate_bytes_per_s, "network_rate_bytes_per_second",                                   \
+      "Rate of the network card, as its driver says.")
 
 enum figure {
 #define FIGURE_ENUM(number, field, name, help) FIGURE_##field,

@@ -16,10 +16,11 @@ static void look_at_text(const char *text)
 {
     struct procfs_stat stat;
     uint64_t a, b, running;
+    struct procfs_disks disks;
     double load[3], some;
 
     if (procfs_stat(text, &stat))
-        REQUIRE(stat.total != 0);
+        REQUIRE(stat.total != 0 && stat.interrupting <= stat.busy);
     if (procfs_memory(text, &a, &b))
         REQUIRE(b <= a && a > 0);
     if (procfs_load(text, load, &running))
@@ -27,7 +28,7 @@ static void look_at_text(const char *text)
     if (procfs_pressure(text, &some))
         REQUIRE(some >= 0 && some <= 1);
     procfs_network(text, &a, &b);
-    procfs_disks(text, &a, &b);
+    procfs_disks(text, &disks);
     procfs_number(text, "nr_throttled", &a);
 }
 

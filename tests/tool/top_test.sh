@@ -67,7 +67,7 @@ screen_keys() {
         terminal send-keys r t && within 5 shows 'by tasks;' && within 5 first_host h0
 }
 screen_120() {
-    terminal resize-window -x 120 -y 40 && within 30 eval "shows 'CTX/S' && fits 120"
+    terminal resize-window -x 120 -y 40 && within 30 eval "shows 'PAGES' && fits 120"
 }
 h0_and_h1() { first_host h0 && ! shows '^h2 ' && fits 50; }
 h1_and_h2() { first_host h1 && shows '^h2 ' && fits 50; }

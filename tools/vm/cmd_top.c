@@ -72,7 +72,14 @@ static const struct figure figures[] = {FIGURE(age_s),
                                         FIGURE(integer_per_s),
                                         FIGURE(float_per_s),
                                         FIGURE(pack_bytes_per_s),
-                                        FIGURE(measured_age_s)};
+                                        FIGURE(measured_age_s),
+                                        FIGURE(swap_in_bytes_per_s),
+                                        FIGURE(swap_out_bytes_per_s),
+                                        FIGURE(major_faults_per_s),
+                                        FIGURE(memory_pressure),
+                                        FIGURE(disk_busy),
+                                        FIGURE(interrupt_busy),
+                                        FIGURE(net_rate_bytes_per_s)};
 
 static double figure_value(const struct covey_host_stat *stat, const struct figure *figure)
 {
@@ -86,10 +93,10 @@ static json_t *row_json(const struct load *row)
     char state[LOAD_CELL_BYTES];
     const struct covey_host_stat *stat = &row->stat;
     load_columns[1].print(row, state);
-    json_t *object =
-        json_pack("{s:o, s:i, s:s, s:b, s:f}", "name", report_text(row->host.name), "index",
-                  (int)row->host.index, "state", state, "known", (int)stat->known, "cores",
-                  stat->cores > 0 ? stat->cores : (double)row->host.cores);
+    json_t *object = json_pack("{s:o, s:i, s:s, s:b, s:b, s:f}", "name",
+                               report_text(row->host.name), "index", (int)row->host.index, "state",
+                               state, "known", (int)stat->known, "pages", covey_host_pages(stat),
+                               "cores", stat->cores > 0 ? stat->cores : (double)row->host.cores);
     for (size_t i = 0; object && i < sizeof figures / sizeof figures[0]; i++) {
         double value = figure_value(stat, &figures[i]);
         json_object_set_new(object, figures[i].name, report_not_negative(value));

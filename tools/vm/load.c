@@ -232,6 +232,25 @@ PRINT(written, load_print_bytes, disk_written_bytes_per_s)
 PRINT(interrupts, print_count, interrupts_per_s)
 PRINT(switches, print_count, switches_per_s)
 PRINT(tasks, print_number, tasks, 0)
+PRINT(faults, print_count, major_faults_per_s)
+PRINT(memory_wait, print_number, memory_pressure * 100, 0)
+PRINT(disk, print_number, disk_busy * 100, 0)
+PRINT(interrupting, print_number, interrupt_busy * 100, 0)
+
+static void print_swap(const struct load *row, char cell[LOAD_CELL_BYTES])
+{
+    load_print_bytes(sum_known(row->stat.swap_in_bytes_per_s, row->stat.swap_out_bytes_per_s),
+                     cell);
+}
+
+/* Whoever pages gets no tasks. */
+static void print_pages(const struct load *row, char cell[LOAD_CELL_BYTES])
+{
+    snprintf(cell, LOAD_CELL_BYTES, "%s",
+             !row->stat.known               ? "-"
+             : covey_host_pages(&row->stat) ? "yes"
+                                            : "no");
+}
 
 const struct load_column load_columns[] = {
     {"HOST", 14, 100, true, print_host},       {"STATE", 7, 50, true, print_state},
@@ -242,6 +261,9 @@ const struct load_column load_columns[] = {
     {"NET-IN", 6, 96, false, print_received},  {"NET-OUT", 7, 96, false, print_sent},
     {"DISK-R", 6, 95, false, print_read},      {"DISK-W", 6, 95, false, print_written},
     {"INT/S", 6, 35, false, print_interrupts}, {"CTX/S", 6, 15, false, print_switches},
+    {"DISK%", 5, 9, false, print_disk},        {"INT%", 4, 8, false, print_interrupting},
+    {"PAGES", 5, 37, false, print_pages},      {"SWAP", 5, 12, false, print_swap},
+    {"FLT/S", 6, 10, false, print_faults},     {"MWAIT%", 6, 11, false, print_memory_wait},
     {"TASKS", 5, 97, false, print_tasks},
 };
 const size_t load_column_count = sizeof load_columns / sizeof load_columns[0];

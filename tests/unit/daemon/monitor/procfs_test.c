@@ -1,14 +1,16 @@
-/* links: daemon/monitor/procfs.c daemon/monitor/sample.c daemon/base/cgroup.c proto/model/figure.c proto/wire/cursor.c -lm */
+/* links: daemon/monitor/procfs.c daemon/monitor/sample.c daemon/monitor/nic.c daemon/base/cgroup.c proto/model/figure.c proto/wire/cursor.c -lm */
 /*
  * procfs_test.c - the texts of /proc as kernels of several years write them, and as they should not
  * be; what two samples say; figures on the wire.
  */
 #include <CUnit/CUnit.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/monitor/nic.h"
 #include "daemon/monitor/sample.h"
 #include "tests/unit/runner.h"
 
@@ -24,6 +26,7 @@ static void stat_of_today(void)
     CU_ASSERT_TRUE(procfs_stat(text, &s));
     CU_ASSERT_EQUAL(s.busy, 100 + 10 + 50 + 5 + 35 + 7);
     CU_ASSERT_EQUAL(s.total, 100 + 10 + 50 + 1000 + 200 + 5 + 35 + 7);
+    CU_ASSERT_EQUAL(s.interrupting, 5 + 35);
     CU_ASSERT_EQUAL(s.interrupts, 4321);
     CU_ASSERT_EQUAL(s.switches, 8765);
     CU_ASSERT_EQUAL(s.running, 6);
@@ -113,21 +116,24 @@ static void network(void)
 
 static void disks(void)
 {
-    uint64_t read, written;
+    struct procfs_disks d;
     const char *text = "   7       0 loop0 1 0 100 0 1 0 100 0 0 0 0\n"
-                       "   8       0 sda 1 0 2 0 1 0 3 0 0 0 0\n"
-                       "   8       1 sda1 1 0 2 0 1 0 3 0 0 0 0\n"
+                       "   8       0 sda 1 0 2 0 1 0 3 0 0 40 0\n"
+                       "   8       1 sda1 1 0 2 0 1 0 3 0 0 40 0\n"
                        " 259       0 nvme0n1 1 0 10 0 1 0 20 0 0 0 0\n"
                        " 259       1 nvme0n1p2 1 0 10 0 1 0 20 0 0 0 0\n"
-                       " 254       0 vda 1 0 100 0 1 0 200 0 0 0 0\n"
+                       " 254       0 vda 1 0 100 0 1 0 200 0 0 60 0\n"
                        " 253       0 dm-0 1 0 7 0 1 0 7 0 0 0 0\n"
                        " 253       0 zram0 1 0 7 0 1 0 7 0 0 0 0\n"
                        "   8      16 sdb 1 0\n";
-    CU_ASSERT_TRUE(procfs_disks(text, &read, &written));
-    CU_ASSERT_EQUAL(read, 112 * 512);
-    CU_ASSERT_EQUAL(written, 223 * 512);
-    CU_ASSERT_FALSE(procfs_disks("", &read, &written));
-    CU_ASSERT_FALSE(procfs_disks("8 0\n8 0 sda\nsda 1 2 3 4 5 6 7\n", &read, &written));
+    CU_ASSERT_TRUE(procfs_disks(text, &d));
+    CU_ASSERT_EQUAL(d.read, 112 * 512);
+    CU_ASSERT_EQUAL(d.written, 223 * 512);
+    CU_ASSERT_EQUAL(d.busy_ms, 100);
+    CU_ASSERT_TRUE(procfs_disks("8 0 sda 1 0 2 0 1 0 3\n", &d)); /* without times */
+    CU_ASSERT_EQUAL(d.busy_ms, 0);
+    CU_ASSERT_FALSE(procfs_disks("", &d));
+    CU_ASSERT_FALSE(procfs_disks("8 0\n8 0 sda\nsda 1 2 3 4 5 6 7\n", &d));
 }
 
 /* ---- two samples ---- */
@@ -157,15 +163,85 @@ static void rates_are_of_the_interval(void)
     b.stat.busy += 600;
     b.stat.total += 800;
     b.stat.interrupts += 50;
-    b.read += 4096;
+    b.disks.read += 4096;
+    b.disks.busy_ms += 500;
+    b.stat.interrupting += 80;
     CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_cpu_busy), 0.75, NEAR);
     CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_demand), 3, NEAR);
     CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_interrupts_per_s), 25, NEAR);
     CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_disk_read_bytes_per_s), 2048, NEAR);
+    CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_disk_busy), 0.25, NEAR);
+    CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_interrupt_busy), 0.1, NEAR);
     CU_ASSERT_EQUAL(figure(&machine, &a, &b, FIGURE_net_sent_bytes_per_s), FIGURE_UNKNOWN);
-    b.read = 0; /* a counter that began anew */
-    a.read = 1;
+    b.disks.read = 0; /* a counter that began anew */
+    a.disks.read = 1;
     CU_ASSERT_EQUAL(figure(&machine, &a, &b, FIGURE_disk_read_bytes_per_s), FIGURE_UNKNOWN);
+}
+
+static void paging_is_seen(void)
+{
+    struct sample a = {.has_swap = true, .has_faults = true, .swapped_in = 5, .faults = 7}, b = a;
+    double page_bytes = (double)sysconf(_SC_PAGESIZE);
+    CU_ASSERT_EQUAL(figure(&machine, &a, &b, FIGURE_swap_in_bytes_per_s), FIGURE_UNKNOWN);
+    CU_ASSERT_EQUAL(figure(&machine, &a, &b, FIGURE_memory_pressure), FIGURE_UNKNOWN);
+    b.at_us = 2000000;
+    b.swapped_in += 20;
+    b.faults += 300;
+    b.has_memory_pressure = true;
+    b.memory_pressure = 0.25;
+    CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_swap_in_bytes_per_s), 10 * page_bytes,
+                           NEAR);
+    CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_swap_out_bytes_per_s), 0, NEAR);
+    CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_major_faults_per_s), 150, NEAR);
+    CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_memory_pressure), 0.25, NEAR);
+    a.has_swap = false; /* a kernel without */
+    CU_ASSERT_EQUAL(figure(&machine, &a, &b, FIGURE_swap_out_bytes_per_s), FIGURE_UNKNOWN);
+}
+
+/* ---- the rate of the network card ---- */
+
+static void put_interface(const char *folder, const char *name, const char *speed, bool real)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/%s/device", folder, name);
+    if (real)
+        mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/%s/speed", folder, name);
+    FILE *out = fopen(path, "we");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs(speed, out);
+    fclose(out);
+}
+
+static void remove_interface(const char *folder, const char *name)
+{
+    static const char *const below[] = {"/device", "/speed", ""};
+    char path[256];
+    for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", folder, name, below[i]);
+        remove(path);
+    }
+}
+
+static void the_card_says_its_rate(void)
+{
+    static const char *const names[] = {"lo", "veth0", "eth0", "eth1"};
+    char folder[] = "/tmp/covey-nic.XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    CU_ASSERT_EQUAL(nic_rate(folder), FIGURE_UNKNOWN);
+    CU_ASSERT_EQUAL(nic_rate("/nonexistent"), FIGURE_UNKNOWN);
+    put_interface(folder, "lo", "99999\n", false);
+    put_interface(folder, "veth0", "10000\n", false);
+    CU_ASSERT_DOUBLE_EQUAL(nic_rate(folder), 1.25e9, NEAR);
+    put_interface(folder, "eth0", "-1\n", true); /* one that is down, or does not tell */
+    CU_ASSERT_EQUAL(nic_rate(folder), FIGURE_UNKNOWN);
+    put_interface(folder, "eth1", "1000\n", true);
+    CU_ASSERT_DOUBLE_EQUAL(nic_rate(folder), 1.25e8, NEAR);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        remove_interface(folder, names[i]);
+    rmdir(folder);
 }
 
 static void demand_counts_who_waits(void)
@@ -205,6 +281,7 @@ static void a_sample_of_nothing(void)
     source.limited = false;
     sample_take(&source, 5, &s);
     CU_ASSERT_FALSE(s.has_stat || s.has_memory || s.has_load || s.has_network || s.has_disks);
+    CU_ASSERT_FALSE(s.has_swap || s.has_faults || s.has_memory_pressure);
     CU_ASSERT_EQUAL(sample_machine(&source), 0);
     CU_ASSERT_EQUAL(figure(&source, &s, &s, FIGURE_demand), FIGURE_UNKNOWN);
     sample_source_fini(&source);
@@ -276,6 +353,8 @@ static const struct test_case cases[] = {
     {"/proc/net/dev", network},
     {"/proc/diskstats", disks},
     {"rates are of the interval", rates_are_of_the_interval},
+    {"paging is seen", paging_is_seen},
+    {"the card says its rate", the_card_says_its_rate},
     {"demand counts who waits", demand_counts_who_waits},
     {"a control group counts for itself", a_group_counts_for_itself},
     {"a sample of nothing", a_sample_of_nothing},

@@ -99,7 +99,7 @@ static void every_cell_can_be_unknown(void)
 {
     struct load row = {.host = {.name = "h"}, .stat = {.host = 1}};
     memset(&row.stat.age_s, 0xff, sizeof row.stat - offsetof(struct covey_host_stat, age_s));
-    for (double *figure = &row.stat.age_s; figure <= &row.stat.measured_age_s; figure++)
+    for (double *figure = &row.stat.age_s; figure <= &row.stat.net_rate_bytes_per_s; figure++)
         *figure = -1;
     for (size_t i = 0; i < load_column_count; i++) {
         char cell[LOAD_CELL_BYTES] = "";
@@ -110,6 +110,35 @@ static void every_cell_can_be_unknown(void)
     }
 }
 
+/* The rule of covey_host_stats(3), at both sides of each threshold. */
+static void what_pages(void)
+{
+    struct covey_host_stat at_rest = {
+        .known = 1, .memory_total_bytes = 100, .memory_free_bytes = 5};
+    struct covey_host_stat s = at_rest;
+    CU_ASSERT_EQUAL(covey_host_pages(NULL), 0);
+    CU_ASSERT_EQUAL(covey_host_pages(&s), 0);
+    s.swap_in_bytes_per_s = 1048575;
+    s.swap_out_bytes_per_s = -1; /* not known */
+    CU_ASSERT_EQUAL(covey_host_pages(&s), 0);
+    s.swap_out_bytes_per_s = 1;
+    CU_ASSERT_EQUAL(covey_host_pages(&s), 1);
+    s.known = 0;
+    CU_ASSERT_EQUAL(covey_host_pages(&s), 0);
+    s = at_rest;
+    s.memory_pressure = 0.09;
+    CU_ASSERT_EQUAL(covey_host_pages(&s), 0);
+    s.memory_pressure = 0.1;
+    CU_ASSERT_EQUAL(covey_host_pages(&s), 1);
+    s = at_rest;
+    s.major_faults_per_s = 99;
+    CU_ASSERT_EQUAL(covey_host_pages(&s), 0);
+    s.major_faults_per_s = 100;
+    CU_ASSERT_EQUAL(covey_host_pages(&s), 1);
+    s.memory_free_bytes = 10; /* room enough: a program was read for the first time */
+    CU_ASSERT_EQUAL(covey_host_pages(&s), 0);
+}
+
 static const struct test_case cases[] = {
     {"sizes are short", sizes_are_short},
     {"rows are sorted", rows_are_sorted},
@@ -117,6 +146,7 @@ static const struct test_case cases[] = {
     {"columns fit", columns_fit},
     {"a usual terminal shows what matters", a_usual_terminal_shows_what_matters},
     {"every cell can be unknown", every_cell_can_be_unknown},
+    {"what pages", what_pages},
 };
 
 int main(void)
