@@ -13,15 +13,61 @@
 #include "lib/msg/error.h"
 #include "proto/contention/placement.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define OUTLOOK_US 1000000u
 #define ANSWER_US 1000000
-#define SILENT_DEMAND 2.0 /* of a host that does not answer, for each of its cores */
-#define SPEED 1000        /* the default of covey.conf */
-#define SPEED_NOISE 1.33  /* measured speeds of like hosts differ by that */
+#define SILENT_DEMAND 2.0  /* of a host that does not answer, for each of its cores */
+#define SPEED 1000         /* the default of covey.conf */
+#define SPEED_NOISE 1.33   /* measured speeds of like hosts differ by that */
+#define INTERRUPTS_MAX 0.9 /* of the processors */
+#define TELL_USED 0.1      /* of a link or a disk: from there on it is worth a word */
+
+/* ---- what messages cost ---------------------------------------------------------------------- */
+
+#define ALPHA_S 50e-6 /* between hosts, unless it was calibrated: a usual network of 1 Gbit/s */
+#define BETA_S 9e-9
+#define BETA_MIN_S 1e-12
+#define ALPHA_HERE_S 5e-6 /* on one host */
+#define BETA_HERE_S 0.5e-9
+
+/* What a message costs, on one host and between two, and what `covey calibrate` says of which two.
+ */
+struct cost {
+    struct covey_line here, there;
+    int route; /* between hosts, the one with the least beta */
+    struct covey_calibration *calibration;
+};
+
+static struct cost cost_of(const struct covey *vm)
+{
+    struct cost cost = {.here = {.alpha_s = ALPHA_HERE_S, .beta_s = BETA_HERE_S},
+                        .there = {.alpha_s = ALPHA_S, .beta_s = BETA_S}};
+    if (covey_calibration_load(vm->self.vm_name, &cost.calibration) != COVEY_OK)
+        return cost;
+    const struct covey_calibration_route *routes = cost.calibration->routes;
+    for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++)
+        if (routes[i].known &&
+            (cost.route == 0 || routes[i].line.beta_s < routes[cost.route].line.beta_s))
+            cost.route = i;
+    if (cost.route != 0)
+        cost.there = routes[cost.route].line;
+    if (routes[COVEY_ROUTE_SHM].known)
+        cost.here = routes[COVEY_ROUTE_SHM].line;
+    return cost;
+}
+
+/* The host's place in the calibration, or -1. */
+static int cost_find(const struct cost *cost, const char *host)
+{
+    for (int i = 0; cost->calibration != NULL && i < cost->calibration->host_count; i++)
+        if (strcmp(cost->calibration->hosts[i].name, host) == 0)
+            return i;
+    return -1;
+}
 
 /* What was last heard of all hosts. */
 struct outlook {
@@ -31,6 +77,7 @@ struct outlook {
     struct covey_host *hosts;
     struct covey_host_stat *stats;
     uint32_t *placed; /* since, by this task */
+    struct cost cost;
 };
 
 static void outlook_free(struct outlook *o)
@@ -40,6 +87,7 @@ static void outlook_free(struct outlook *o)
     free(o->hosts);
     free(o->stats);
     free(o->placed);
+    covey_free(o->cost.calibration);
     free(o);
 }
 
@@ -79,8 +127,8 @@ static int deal_named(const struct covey_host *hosts, int n, const char *const *
     return COVEY_OK;
 }
 
-static int deal_all(const struct covey *vm, const struct covey_host *hosts, int n, int where,
-                    struct deal *deal)
+static int deal_all(const struct covey *vm, const struct covey_host *hosts, int n,
+                    const struct covey_spawn *what, struct deal *deal)
 {
     deal->hosts = calloc((size_t)n, sizeof *deal->hosts);
     if (deal->hosts == NULL)
@@ -169,6 +217,7 @@ static bool outlook_ask(struct covey *vm)
         outlook_free(o);
         return false;
     }
+    o->cost = cost_of(vm);
     o->at_us = clock_us();
     o->measured = vm->known.measured;
     place_free(vm);
@@ -228,6 +277,40 @@ static double scene_demand(const struct scene *s, int at)
     return (seen > 0 ? seen : 0) + late;
 }
 
+/* The part of the machine's processors that serve interrupts, and of its disks' time that is used:
+ * the most that one of its hosts saw. Whether it pages: if one of them says so. */
+static void scene_set_machine(const struct scene *s, int at, struct placement_host *p)
+{
+    const struct outlook *o = s->outlook;
+    const struct covey_host_stat *self = &o->stats[s->row[at]];
+    double interrupts = 0;
+    for (int i = 0; i < o->count; i++) {
+        const struct covey_host_stat *stat = &o->stats[i];
+        if (i != s->row[at] && (self->machine == 0 || stat->machine != self->machine))
+            continue;
+        interrupts = fmax(interrupts, stat->interrupt_busy);
+        p->disk = fmax(p->disk, stat->disk_busy);
+        p->pages = p->pages || covey_host_pages(stat);
+    }
+    /* Interrupts come before all that competes. They are part of what was seen to be busy. */
+    double taken = fmin(interrupts, INTERRUPTS_MAX) * p->cores;
+    p->cores -= taken;
+    p->demand = fmax(p->demand - taken, 0);
+}
+
+/* The part of the host's link that is in use, of the direction that is busier. The rate is the
+ * calibrated one, else what the card's driver says, else that of a usual network. */
+static double scene_network(const struct scene *s, int at)
+{
+    const struct covey_host_stat *stat = &s->outlook->stats[s->row[at]];
+    const struct cost *cost = &s->outlook->cost;
+    double used = fmax(stat->net_received_bytes_per_s, stat->net_sent_bytes_per_s);
+    double rate = cost->route == 0 && stat->net_rate_bytes_per_s > 0
+                      ? stat->net_rate_bytes_per_s
+                      : 1 / fmax(cost->there.beta_s, BETA_MIN_S);
+    return used > 0 ? used / rate : 0;
+}
+
 static void scene_free(struct scene *s)
 {
     free(s->hosts);
@@ -261,51 +344,13 @@ static bool scene_look(struct covey *vm, const struct deal *deal, struct scene *
         p->speed = speed > 0 ? speed : 1;
         p->demand = stat->known ? scene_demand(s, i) : p->cores * SILENT_DEMAND;
         p->memory_free = stat->memory_free_bytes;
+        p->network = scene_network(s, i);
+        scene_set_machine(s, i, p);
     }
     return true;
 }
 
 /* ---- what the tasks will exchange ------------------------------------------------------------ */
-
-#define ALPHA_S 50e-6 /* between hosts, unless it was calibrated: a usual network of 1 Gbit/s */
-#define BETA_S 9e-9
-#define ALPHA_HERE_S 5e-6 /* on one host */
-#define BETA_HERE_S 0.5e-9
-
-/* What a message costs, on one host and between two, and what `covey calibrate` says of which two.
- */
-struct cost {
-    struct covey_line here, there;
-    int route; /* between hosts, the one with the least beta */
-    struct covey_calibration *calibration;
-};
-
-static struct cost cost_of(const struct covey *vm)
-{
-    struct cost cost = {.here = {.alpha_s = ALPHA_HERE_S, .beta_s = BETA_HERE_S},
-                        .there = {.alpha_s = ALPHA_S, .beta_s = BETA_S}};
-    if (covey_calibration_load(vm->self.vm_name, &cost.calibration) != COVEY_OK)
-        return cost;
-    const struct covey_calibration_route *routes = cost.calibration->routes;
-    for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++)
-        if (routes[i].known &&
-            (cost.route == 0 || routes[i].line.beta_s < routes[cost.route].line.beta_s))
-            cost.route = i;
-    if (cost.route != 0)
-        cost.there = routes[cost.route].line;
-    if (routes[COVEY_ROUTE_SHM].known)
-        cost.here = routes[COVEY_ROUTE_SHM].line;
-    return cost;
-}
-
-/* The host's place in the calibration, or -1. */
-static int cost_find(const struct cost *cost, const char *host)
-{
-    for (int i = 0; cost->calibration != NULL && i < cost->calibration->host_count; i++)
-        if (strcmp(cost->calibration->hosts[i].name, host) == 0)
-            return i;
-    return -1;
-}
 
 /* A message between two hosts. */
 static double cost_between(const struct cost *cost, const char *host, const char *peer,
@@ -335,12 +380,12 @@ static const char *outlook_name(const struct outlook *o, uint32_t host)
     return at < 0 ? "" : o->hosts[at].name;
 }
 
-static void scene_set_traffic(const struct covey *vm, struct scene *s, const struct deal *deal)
+static void scene_set_traffic(struct scene *s, const struct deal *deal)
 {
     const struct covey_needs *needs = s->needs;
     if (needs->traffic_count == 0)
         return;
-    const struct cost cost = cost_of(vm);
+    const struct cost *cost = &s->outlook->cost;
     for (int i = 0; i < s->count; i++) {
         const char *host = s->outlook->hosts[s->row[i]].name;
         for (size_t k = 0; k < needs->traffic_count; k++) {
@@ -348,11 +393,10 @@ static void scene_set_traffic(const struct covey *vm, struct scene *s, const str
             uint32_t peer = tid_host((uint32_t)t->peer);
             s->hosts[i].traffic_s +=
                 peer == deal->hosts[i]
-                    ? cost_here(&cost, t)
-                    : cost_between(&cost, host, outlook_name(s->outlook, peer), t);
+                    ? cost_here(cost, t)
+                    : cost_between(cost, host, outlook_name(s->outlook, peer), t);
         }
     }
-    covey_free(cost.calibration);
 }
 
 /* False: the hosts' load is not known. */
@@ -365,7 +409,7 @@ static bool scene_make(struct covey *vm, const struct deal *deal, const struct c
                         .hosts = calloc((size_t)deal->count, sizeof *s->hosts),
                         .row = calloc((size_t)deal->count, sizeof *s->row)};
     if (s->hosts != NULL && s->row != NULL && scene_look(vm, deal, s)) {
-        scene_set_traffic(vm, s, deal);
+        scene_set_traffic(s, deal);
         return true;
     }
     scene_free(s);
@@ -386,7 +430,8 @@ static unsigned scene_choose(struct scene *s, unsigned start, int n, uint32_t *h
 {
     const struct covey_needs *needs = s->needs;
     const struct placement_wish wish = {.work_s = needs->work_s > 0 ? needs->work_s : 1,
-                                        .memory_bytes = (double)needs->memory_bytes};
+                                        .memory_bytes = (double)needs->memory_bytes,
+                                        .traffic_known = needs->traffic_count > 0};
     return (unsigned)placement_choose(s->hosts, (size_t)s->count, &wish, start % (unsigned)s->count,
                                       host_of, (size_t)n);
 }
@@ -415,21 +460,28 @@ int deal_tasks(struct covey *vm, const struct covey_spawn *what, const struct de
 static void say_load(const struct scene *s, int at, const char *verdict, char *text, size_t size)
 {
     const struct placement_host *p = &s->hosts[at];
-    char speed[32] = "", traffic[48] = "";
+    char speed[32] = "", traffic[48] = "", network[32] = "", disk[32] = "";
     if (s->speeds_set || s->speeds_measured)
         snprintf(speed, sizeof speed, ", speed %.2f", p->speed);
     if (p->traffic_s > 0)
         snprintf(traffic, sizeof traffic, ", %.3g s for its traffic", p->traffic_s);
-    snprintf(text, size, "%s: %.2f of a core (%.1f compete for %.3g core%s)%s%s", verdict, p->share,
-             p->demand, p->cores, p->cores == 1 ? "" : "s", speed, traffic);
+    if (p->network >= TELL_USED)
+        snprintf(network, sizeof network, ", %.0f %% of its link used", fmin(p->network, 1) * 100);
+    if (p->disk >= TELL_USED)
+        snprintf(disk, sizeof disk, ", disks %.0f %% busy", p->disk * 100);
+    snprintf(text, size, "%s: %.2f of a core (%.1f compete for %.3g core%s)%s%s%s%s", verdict,
+             p->share, p->demand, p->cores, p->cores == 1 ? "" : "s", speed, traffic, network,
+             disk);
 }
 
 /* The end of the very first task, where it was placed best. */
 static double scene_best_s(const struct scene *s)
 {
-    double best_s = s->hosts[0].end_s;
-    for (int i = 1; i < s->count; i++)
-        best_s = s->hosts[i].end_s < best_s ? s->hosts[i].end_s : best_s;
+    double best_s = INFINITY;
+    for (int i = 0; i < s->count; i++) {
+        if (!s->hosts[i].pages || s->hosts[i].placed > 0)
+            best_s = fmin(best_s, s->hosts[i].end_s);
+    }
     return best_s;
 }
 
@@ -439,6 +491,8 @@ static void say_why(const struct scene *s, int at, char *text, size_t size)
     if (p->short_of_room) {
         snprintf(text, size, "%s has %.0f MiB of free memory, which is too little",
                  p->placed > 0 ? "no host has enough, this one" : "it", p->memory_free / 1048576);
+    } else if (p->pages) {
+        snprintf(text, size, "%s", p->placed > 0 ? "it pages, as all do" : "it pages");
     } else if (!s->outlook->stats[s->row[at]].known)
         snprintf(text, size, "it does not answer%s", p->placed > 0 ? ", but others are full" : "");
     else if (p->placed == 0)

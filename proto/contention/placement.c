@@ -12,10 +12,20 @@ static double share_of(const struct placement_host *hosts, size_t at)
     return share < 1 ? share : 1;
 }
 
+/* How much longer it takes beside those who use that part already, as a multiple. */
+static double slowed_by(double used)
+{
+    double part = used < PLACEMENT_USED_MAX ? used : PLACEMENT_USED_MAX;
+    return part > 0 ? part / (1 - part) : 0;
+}
+
 static double work_end_of(const struct placement_host *host, const struct placement_wish *wish,
                           double share)
 {
-    return wish->work_s / (host->speed * share) + host->traffic_s;
+    double network = slowed_by(host->network);
+    double waits = slowed_by(host->disk) + (wish->traffic_known ? 0 : network);
+    return wish->work_s / (host->speed * share) + wish->work_s * PLACEMENT_WAITS * waits +
+           host->traffic_s * (1 + network);
 }
 
 static double room_of(const struct placement_host *host, const struct placement_wish *wish)
@@ -34,6 +44,7 @@ struct round {
     struct placement_host *hosts;
     size_t count;
     const struct placement_wish *wish;
+    bool all_page;
     bool all; /* nobody has room */
     double room_most;
     double best_s;
@@ -42,6 +53,8 @@ struct round {
 static bool may_take(const struct round *r, size_t at)
 {
     const struct placement_host *host = &r->hosts[at];
+    if (host->pages && !r->all_page)
+        return false;
     return r->all ? room_of(host, r->wish) >= r->room_most : host_has_room(host, r->wish);
 }
 
@@ -52,13 +65,17 @@ static double end_at(const struct round *r, size_t at)
 
 static void round_begin(struct round *r)
 {
+    bool first = true;
     r->all = true;
     r->room_most = -1;
     r->best_s = -1;
     for (size_t i = 0; i < r->count; i++) {
         double room = room_of(&r->hosts[i], r->wish);
+        if (r->hosts[i].pages && !r->all_page)
+            continue;
         r->all = r->all && !host_has_room(&r->hosts[i], r->wish);
-        r->room_most = i == 0 || room > r->room_most ? room : r->room_most;
+        r->room_most = first || room > r->room_most ? room : r->room_most;
+        first = false;
     }
     for (size_t i = 0; i < r->count; i++) {
         double end_s = may_take(r, i) ? end_at(r, i) : -1;
@@ -100,6 +117,9 @@ static uint32_t find_leader(const struct placement_host *hosts, size_t at)
 
 static void hosts_begin(struct round *r)
 {
+    r->all_page = true;
+    for (size_t i = 0; i < r->count; i++)
+        r->all_page = r->all_page && r->hosts[i].pages;
     for (size_t i = 0; i < r->count; i++) {
         struct placement_host *host = &r->hosts[i];
         host->placed = host->turns = host->together = 0;

@@ -2,10 +2,20 @@
  * placement.h - which hosts tasks should go to: each where the model expects it to end first.
  *
  * The model. A task computes for `work_s` seconds on a core of speed 1 that it has for itself. On a
- * machine with c cores for which d compete it gets the share min(1, c / (d + 1)) of one; it then
- * exchanges what the caller says with tasks that are there, in traffic_s seconds from that host:
+ * machine with c cores for which d compete it gets the share min(1, c / (d + 1)) of one. Who shares
+ * a link or a disk of which others use the part u takes 1 / (1 - u) times as long for it, which is
+ * u / (1 - u) more. So what the caller says that the task exchanges with others, in traffic_s
+ * seconds from that host, takes that much longer; and of a task of which nothing is known, a second
+ * of computing is taken to come with PLACEMENT_WAITS seconds of each:
  *
- *   end = work_s / (speed * share) + traffic_s
+ *   end = work_s / (speed * share) + work_s * PLACEMENT_WAITS * (disk / (1 - disk)
+ *             + network / (1 - network), unless its traffic is known) + traffic_s / (1 - network)
+ *
+ * The waits themselves, without others, are the same everywhere and left out. So where hosts are
+ * equal but for that, others' use of a link or a disk counts from 43 % on: the 15 to 20 % of a
+ * lightly loaded network (Schmidt & Sunderam, section 2.3) change nothing.
+ *
+ * A host that pages gets no task, unless all do (section 5: paging is to be avoided).
  *
  * Tasks are placed one after the other, and each that was placed competes with the next. What is
  * expected is never exact, so hosts within PLACEMENT_EQUAL of the best count as equal: next is who
@@ -20,6 +30,8 @@
 #include <stdint.h>
 
 #define PLACEMENT_EQUAL 0.15
+#define PLACEMENT_WAITS 0.2
+#define PLACEMENT_USED_MAX 0.95 /* of a link or a disk: more is taken for that much */
 
 struct placement_host {
     uint64_t machine;   /* hosts with the same share its cores; 0: it shares with none */
@@ -28,6 +40,9 @@ struct placement_host {
     double demand;      /* how many compete for the machine's cores */
     double memory_free; /* bytes; < 0: not known */
     double traffic_s;
+    double network; /* part of its link that others use, 0 .. 1 */
+    double disk;    /* part of the time in which its disks are busy, 0 .. 1 */
+    bool pages;     /* it has too little memory for what runs there */
 
     /* what placement_choose() leaves */
     uint32_t placed;    /* tasks for this host */
@@ -43,11 +58,12 @@ struct placement_host {
 struct placement_wish {
     double work_s;       /* > 0 */
     double memory_bytes; /* of each task; 0: not known */
+    bool traffic_known;  /* traffic_s of the hosts is all that it exchanges */
 };
 
 /* Chooses for `tasks` tasks; chosen[i] is a position in hosts, of which there are `count` > 0.
  * Turns begin at hosts[start]; returns where they go on. Where no host has memory enough, the one
- * with the most is as good as any. */
+ * with the most is as good as any: of those that do not page, if there is one. */
 size_t placement_choose(struct placement_host *hosts, size_t count,
                         const struct placement_wish *wish, size_t start, uint32_t *chosen,
                         size_t tasks);

@@ -145,6 +145,51 @@ static void traffic_draws(void)
     expect(hosts, 3, &plain, 0, "bbbbca");
 }
 
+/* Others' use of a link or a disk counts, once it is more than that of a lightly loaded network. */
+static void a_busy_link_is_avoided(void)
+{
+    struct placement_host hosts[3] = {idle(), idle(), idle()};
+    hosts[0].network = 0.2;
+    hosts[1].disk = 0.2;
+    expect(hosts, 3, &plain, 0, "abc");
+    hosts[0].network = 0.5;
+    expect(hosts, 3, &plain, 0, "bcbc");
+    CU_ASSERT_DOUBLE_EQUAL(hosts[0].end_s, 1 + PLACEMENT_WAITS, 1e-9);
+    hosts[1].disk = 0.5;
+    expect(hosts, 3, &plain, 0, "cc");
+    hosts[0].network = 77; /* of a rate that is not what was taken for it */
+    expect(hosts, 3, &plain, 0, "cc");
+    CU_ASSERT_DOUBLE_EQUAL(hosts[0].end_s, 1 + PLACEMENT_WAITS * 19, 1e-9);
+}
+
+/* Of a task whose traffic is known just that takes longer. */
+static void known_traffic_is_slowed(void)
+{
+    struct placement_host hosts[2] = {idle(), idle()};
+    const struct placement_wish wish = {.work_s = 1, .traffic_known = true};
+    hosts[0].network = 0.5;
+    expect(hosts, 2, &wish, 0, "abab");
+    hosts[0].traffic_s = hosts[1].traffic_s = 1;
+    expect(hosts, 2, &wish, 0, "bb");
+    CU_ASSERT_DOUBLE_EQUAL(hosts[0].end_s, 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(hosts[1].end_s, 2, 1e-9);
+}
+
+static void a_host_that_pages_gets_nothing(void)
+{
+    struct placement_host hosts[3] = {idle(), idle(), idle()};
+    const struct placement_wish wish = {.work_s = 1, .memory_bytes = 100};
+    hosts[0].pages = true;
+    hosts[0].speed = 10;
+    hosts[1].demand = 50;
+    expect(hosts, 3, &plain, 0, "ccccccccc");
+    for (int i = 0; i < 3; i++)
+        hosts[i].memory_free = i == 0 ? 1000 : 20 + i;
+    expect(hosts, 3, &wish, 0, "c"); /* though only that one has room */
+    hosts[1].pages = hosts[2].pages = true;
+    expect(hosts, 3, &plain, 0, "aaaaa"); /* all do */
+}
+
 /* Whatever the numbers: every task gets a host that is there, and no host's counts are wrong. */
 static void odd_numbers_are_survived(void)
 {
@@ -162,6 +207,9 @@ static void odd_numbers_are_survived(void)
                                                .speed = values[1 + rand_r(&seed) % 5],
                                                .demand = values[rand_r(&seed) % 6],
                                                .traffic_s = values[rand_r(&seed) % 6],
+                                               .network = values[rand_r(&seed) % 7],
+                                               .disk = values[rand_r(&seed) % 7],
+                                               .pages = rand_r(&seed) % 2,
                                                .memory_free = values[rand_r(&seed) % 7]};
         size_t next =
             placement_choose(hosts, count, &wish, (size_t)rand_r(&seed) % count, chosen, tasks);
@@ -186,6 +234,9 @@ static const struct test_case cases[] = {
     {"memory rules hosts out", memory_rules_hosts_out},
     {"unknown memory is no reason", unknown_memory_is_no_reason},
     {"traffic draws", traffic_draws},
+    {"a busy link is avoided", a_busy_link_is_avoided},
+    {"known traffic is slowed", known_traffic_is_slowed},
+    {"a host that pages gets nothing", a_host_that_pages_gets_nothing},
     {"odd numbers are survived", odd_numbers_are_survived},
 };
 
