@@ -34,6 +34,8 @@ struct covey_host_spec {
     int launcher;           /* enum covey_launcher */
     int port;               /* TCP port of the ssh server there; 0: the usual one */
     int speed;              /* relative speed; 0: as its covey.conf says, 1000 by default */
+    const char *arch;       /* what it must be, as `uname -m` there; NULL: anything. A host that is
+                             * something else is removed again, and did not join (EADDHOST) */
 };
 
 struct covey_host_result {

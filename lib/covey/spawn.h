@@ -55,6 +55,8 @@ struct covey_spawn {
     const struct covey_needs *needs; /* for WHERE_ANY and WHERE_OTHERS; NULL: nothing is known */
     int input; /* 1: the first task reads what covey_input() gives it; otherwise, and the others,
                   nothing: /dev/null */
+    const char *arch; /* only on hosts of that architecture, as `uname -m`; a named host of another
+                         one is an error. NULL: any */
 };
 
 /* The number of tasks that covey_spawn() will start: n, or n a host for WHERE_EACH.

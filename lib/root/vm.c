@@ -168,6 +168,37 @@ static int vm_add(struct covey *vm, struct addition *a)
     return error < 0 ? error : good;
 }
 
+static const struct covey_host *find_joined(const struct covey_host *hosts, int n, int32_t index)
+{
+    for (int i = 0; i < n; i++)
+        if (hosts[i].index == index)
+            return &hosts[i];
+    return NULL;
+}
+
+/* Removes those of another architecture than was asked for; returns how many. A program of the
+ * wrong one would only fail when it is started. */
+static int refuse_strange(covey_t *vm, const struct covey_host_spec *specs, int n,
+                          struct covey_host_result *results)
+{
+    struct covey_host *hosts = NULL;
+    int refused = 0, count = covey_hosts(vm, &hosts);
+    for (int i = 0; i < n && count >= 0; i++) {
+        const struct covey_host *host =
+            results[i].error == COVEY_OK ? find_joined(hosts, count, results[i].index) : NULL;
+        if (host == NULL || specs[i].arch == NULL || strcmp(host->arch, specs[i].arch) == 0)
+            continue;
+        struct covey_host_result gone = {0};
+        covey_remove_hosts(vm, &specs[i].name, 1, &gone);
+        results[i].error = COVEY_EADDHOST;
+        snprintf(results[i].text, sizeof results[i].text, "it is %s, not %s", host->arch,
+                 specs[i].arch);
+        refused++;
+    }
+    free(hosts);
+    return count < 0 ? count : refused;
+}
+
 int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
                     struct covey_host_result *results)
 {
@@ -180,7 +211,11 @@ int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
     struct call call = call_begin(vm);
     int good = call_end(vm, &call, vm_add(vm, &a));
     free(a.asks);
-    return good;
+    bool asked = false;
+    for (int i = 0; i < n; i++)
+        asked = asked || specs[i].arch != NULL;
+    int refused = good > 0 && asked ? refuse_strange(vm, specs, n, results) : 0;
+    return refused < 0 ? refused : good - refused;
 }
 
 int covey_remove_hosts(covey_t *vm, const char *const *names, int n,

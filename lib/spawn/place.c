@@ -110,14 +110,22 @@ static int place_find_host(const struct covey_host *hosts, int n, const char *na
     return error_set(COVEY_ENOHOST, "no host '%s' is up in this VM", name);
 }
 
+static bool is_of_arch(const struct covey_host *host, const char *arch)
+{
+    return arch == NULL || strcmp(host->arch, arch) == 0;
+}
+
 /* Named hosts in the order given; a name may come twice and then gets twice the tasks. */
-static int deal_named(const struct covey_host *hosts, int n, const char *const *names,
+static int deal_named(const struct covey_host *hosts, int n, const struct covey_spawn *what,
                       struct deal *deal)
 {
-    for (; *names != NULL; names++) {
+    for (const char *const *names = what->hosts; *names != NULL; names++) {
         int at = place_find_host(hosts, n, *names);
         if (at < 0)
             return at;
+        if (!is_of_arch(&hosts[at], what->arch))
+            return error_set(COVEY_ENOHOST, "host %s is %s, not %s", *names, hosts[at].arch,
+                             what->arch);
         uint32_t *grown = realloc(deal->hosts, ((size_t)deal->count + 1) * sizeof *grown);
         if (grown == NULL)
             return error_code(COVEY_ENOMEM);
@@ -137,7 +145,8 @@ static int deal_all(const struct covey *vm, const struct covey_host *hosts, int 
         bool own = (uint32_t)hosts[i].index == vm->self.host;
         bool usable =
             hosts[i].state == COVEY_HOST_UP || (own && hosts[i].state == COVEY_HOST_SUSPECT);
-        if (usable && !(own && where == COVEY_WHERE_OTHERS))
+        if (usable && is_of_arch(&hosts[i], what->arch) &&
+            !(own && what->where == COVEY_WHERE_OTHERS))
             deal->hosts[deal->count++] = (uint32_t)hosts[i].index;
     }
     return COVEY_OK;
@@ -156,11 +165,13 @@ int deal_make(struct covey *vm, const struct covey_spawn *what, struct deal *dea
         return n;
     *deal = (struct deal){.free_choice =
                               what->where == COVEY_WHERE_ANY || what->where == COVEY_WHERE_OTHERS};
-    int error = by_name ? deal_named(hosts, n, what->hosts, deal)
-                        : deal_all(vm, hosts, n, what->where, deal);
+    int error = by_name ? deal_named(hosts, n, what, deal) : deal_all(vm, hosts, n, what, deal);
     free(hosts);
     if (error == COVEY_OK && deal->count == 0)
-        error = error_set(COVEY_ENOHOST, "spawn: no host fits");
+        error =
+            what->arch == NULL
+                ? error_set(COVEY_ENOHOST, "spawn: no host fits")
+                : error_set(COVEY_ENOHOST, "spawn: no host is %s, or none that fits", what->arch);
     if (error != COVEY_OK)
         free(deal->hosts);
     return error;

@@ -47,6 +47,44 @@ is_not_asked() { is "$(went 4 --host b --explain)" "b 4" && grep -qE '^b +4 +nam
 has_no_room() {
     is "$(went 2 --memory 2G --explain)" "a 1 d 1" && grep -qE '^c +0 +it has 977 MiB of free memory' "$work/why"
 }
+# A host that has no memory left for what runs there, or whose link is full.
+gets_pressure() {
+    mkdir -p "$work/b/pressure" && cp "$work/d/loadavg" "$work/b/loadavg"
+    echo "some avg10=25.00 avg60=9.00 avg300=2.00 total=12345" >"$work/b/pressure/memory"
+    sleep 0.6 # a look is no older
+    is "$(went 3 --explain)" "a 1 c 1 d 1" && grep -qE '^b +0 +it pages' "$work/why" &&
+        [ "$(covey top --json | grep -c '"pages": true')" = 1 ]
+}
+gets_traffic() {
+    rm "$work/b/pressure/memory"
+    mkdir -p "$work/b/net" "$work/a/net"
+    echo "eth0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0" >"$work/b/net/dev"
+    covey top --once >"$work/top"
+    sleep 0.6 # a look is no older
+    covey top --once >"$work/top"
+    echo "eth0: 0 0 0 0 0 0 0 0 9000000000000 0 0 0 0 0 0 0" >"$work/b/net/dev"
+    sleep 0.6
+    is "$(went 3 --explain)" "a 1 c 1 d 1" && cat "$work/why" &&
+        grep -qE '^b +0 +others end earlier: .* 100 % of its link used$' "$work/why"
+}
+arch=$(uname -m)
+takes_arch() {
+    is "$(went 4 --arch "$arch" --explain | wc -w)" 8 && is "$(went 1 --arch "$arch" --host d)" "d 1"
+}
+refuses_arch() {
+    covey run --arch pdp11 true 2>"$work/why" && return 1
+    grep -q 'spawn: no host is pdp11' "$work/why" || { cat "$work/why" && return 1; }
+    covey run --arch pdp11 --host d true 2>"$work/why" && return 1
+    grep -q "host d is $arch, not pdp11" "$work/why" || { cat "$work/why" && return 1; }
+}
+adds_arch() {
+    printf '* launcher=local address=127.0.0.1\ne arch=pdp11\nf arch=%s\n' "$arch" >"$work/more"
+    covey add --hosts "$work/more" >"$work/added" 2>"$work/why" && return 1
+    cat "$work/added" "$work/why"
+    grep -q "e: did not join: it is $arch, not pdp11" "$work/why" && grep -q '^f joined' "$work/added" &&
+        [ "$(covey hosts | grep -cE '^(e|f) .* up ')" = 1 ] && covey remove f
+}
+
 bad_memory() {
     covey run --memory lots true 2>"$work/why" && return 1
     grep -q 'covey: run: --memory lots: must be a size' "$work/why"
@@ -103,11 +141,16 @@ if expect "four hosts, one of them loaded" start a b c d; then
     expect "a host that was named is taken" is_not_asked
     expect "no task goes where it has no room" has_no_room
     expect "a size that is none is refused" bad_memory
+    expect "hosts of an architecture are asked for" takes_arch
+    expect "an architecture that no host has is refused" refuses_arch
+    expect "a host of another architecture does not join" adds_arch
     expect "a task goes where it talks fastest to another" goes_near
     expect "covey hosts shows alpha and beta between each two" shows_pairs
     expect "without a calibration it says so" shows_no_pairs
     expect "traffic with nobody is refused" bad_traffic
     unset COVEY_CALIBRATION
+    expect "a host that pages gets nothing" gets_pressure
+    expect "a host whose link is in use is avoided" gets_traffic
     expect "a silent host is left out" silent
     covey halt
 fi

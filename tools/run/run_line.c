@@ -28,6 +28,7 @@ const struct args_option run_line_options[] = {
     {"no-descendants", 'D', NULL, "do not wait for what the tasks have started"},
     {"no-input", 'I', NULL, "do not pass standard input on to the first task"},
     {"strict", 's', NULL, "let what they have started count for the exit status, too"},
+    {"arch", 'a', "ARCH", "only on hosts of that architecture, as uname -m prints it"},
     {"memory", 'M', "BYTES", "only where each task finds so much free, such as 500M"},
     {"traffic", 'T', "TID:BYTES", "each task will exchange so much with that one, such as 1G"},
     {"explain", 'x', NULL, "print why each host was chosen, or was not"},
@@ -200,11 +201,10 @@ int run_line_read(struct run_line *line, int argc, char **argv)
     const char *route = getenv("COVEY_ROUTE");
     int status = route && *route ? set_route(line, "COVEY_ROUTE", route) : TOOL_OK;
     int key = ARGS_END;
-    const struct arguments_place places[] = {{'D', .flag = &line->alone},
-                                             {'s', .flag = &line->strict},
-                                             {'x', .flag = &line->explain},
-                                             {'t', .flag = &line->tagged},
-                                             {0}};
+    const struct arguments_place places[] = {
+        {'D', .flag = &line->alone},     {'s', .flag = &line->strict},
+        {'x', .flag = &line->explain},   {'t', .flag = &line->tagged},
+        {'a', .text = &line->what.arch}, {0}};
     args_init(&args, run_line_options, argc, argv);
     while (status == TOOL_OK && (key = args_next(&args)) > 0)
         status = arguments_keep(places, key, args.value) ? TOOL_OK

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "tools/base/arguments.h"
 #include "tools/base/command.h"
@@ -91,6 +92,16 @@ static int append_local(struct start *start, long n)
     return TOOL_OK;
 }
 
+/* Whether this machine is what the line of the first host says. */
+static bool is_of_arch(const struct covey_host_spec *spec)
+{
+    struct utsname here;
+    if (!spec->arch || uname(&here) != 0 || strcmp(here.machine, spec->arch) == 0)
+        return true;
+    tool_error("start", "host %s: it is %s, not %s", spec->name, here.machine, spec->arch);
+    return false;
+}
+
 /* This host may stand in the file too: its line is then about the first daemon. */
 static int append_file(struct start *start, const char *path)
 {
@@ -98,6 +109,8 @@ static int append_file(struct start *start, const char *path)
         return tool_error("start", "%s", start->file.error);
     for (int i = 0; i < start->file.count; i++) {
         struct covey_host_spec spec = hostspec_done(&start->file.hosts[i].host);
+        if (strcmp(spec.name, start->first) == 0 && !is_of_arch(&spec))
+            return TOOL_FAILED;
         if (strcmp(spec.name, start->first) == 0)
             start->own = spec;
         else if (!start->file.hosts[i].later && !append_spec(start, &spec))

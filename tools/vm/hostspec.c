@@ -25,7 +25,8 @@ enum {
     KEY_CONFIG,
     KEY_CWD,
     KEY_ENV,
-    KEY_SPEED
+    KEY_SPEED,
+    KEY_ARCH
 };
 
 /* ---- Names of keys ------------------------------------------------------------------------ */
@@ -154,6 +155,7 @@ static bool set_text(struct covey_host_spec *spec, int key, const char *value)
         {KEY_USER, &spec->user},           {KEY_ADDRESS, &spec->address},
         {KEY_INTERFACE, &spec->interface}, {KEY_COVEYD, &spec->coveyd},
         {KEY_CONFIG, &spec->config},       {KEY_CWD, &spec->cwd},
+        {KEY_ARCH, &spec->arch},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (fields[i].key == key)

@@ -38,14 +38,15 @@ struct hostspec {
         {"config", HOSTSPEC_KEY + 9, "FILE", "path of covey.conf on the host"},                    \
         {"cwd", HOSTSPEC_KEY + 10, "DIR", "working directory of the daemon there"},                \
         {"env", HOSTSPEC_KEY + 11, "NAME=VALUE", "environment of the daemon and tasks there"},     \
+        {"speed", HOSTSPEC_KEY + 12, "N", "relative speed, 1000 is ordinary"},                     \
     {                                                                                              \
-        "speed", HOSTSPEC_KEY + 12, "N", "relative speed, 1000 is ordinary"                        \
+        "arch", HOSTSPEC_KEY + 13, "ARCH", "refuse a host of another architecture (uname -m)"      \
     }
 
 #define HOSTSPEC_USAGE                                                                             \
     "[--launcher LAUNCHER] [--template TEMPLATE] [--hostname NAME] [--user USER] [--port PORT] "   \
     "[--address ADDRESS] [--bind ADDRESS] [--interface INTERFACE] [--coveyd PATH] "                \
-    "[--config FILE] [--cwd DIR] [--env NAME=VALUE]... [--speed N]"
+    "[--config FILE] [--cwd DIR] [--env NAME=VALUE]... [--speed N] [--arch ARCH]"
 
 /* Sets the field that an option's key names; `env` adds to those set before. The value stays the
  * caller's. Returns false with error[HOSTSPEC_ERROR_BYTES] filled when the value is bad. */
