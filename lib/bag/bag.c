@@ -292,6 +292,9 @@ static void item_show(const struct bag_thing *thing, struct covey_bag_item *item
 static int items_take(struct covey_bag *bag, int64_t timeout_us, struct covey_bag_item *items,
                       int capacity)
 {
+    if (!bag->weighed)
+        bag->user.weight = bag_weigh(bag->vm);
+    bag->weighed = true;
     bag_user_hunger(&bag->user, (uint32_t)capacity);
     int error = await(bag, has_item, clock_deadline(timeout_us), "no item to be had");
     if (error == COVEY_OK) {

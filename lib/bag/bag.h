@@ -30,10 +30,15 @@ struct covey_bag {
     uint64_t find_us;     /* asked then */
     uint64_t missing_us;  /* since then nobody knows it; 0: it is known */
     bool known;           /* it was found once */
+    bool weighed;         /* what this task has of a processor was asked */
 };
 
 /* Does what is due for all: asks where a bag is, sends what is to be sent. */
 void bag_step(struct covey_bag *bag);
+
+/* What this task has of a processor now, in thousandths of an ordinary one; 0: not known. Asks the
+ * own daemon, which answers at once. */
+uint16_t bag_weigh(struct covey *vm);
 
 /* Something that bags may wait for came, or is due. */
 void bag_settle(struct covey *vm);

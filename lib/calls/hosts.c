@@ -278,6 +278,17 @@ int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
+struct covey_host_stat host_stat_of(uint32_t host, const struct figures *figures)
+{
+    return (struct covey_host_stat){.host = (int32_t)host,
+                                    .known = 1,
+                                    .machine = figures->machine,
+#define FIGURE_FIELD(number, field, name, help) .field = figures->values[FIGURE_##field],
+                                    FIGURES(FIGURE_FIELD)
+#undef FIGURE_FIELD
+    };
+}
+
 static bool add_figures(uint32_t host, struct cursor *c, void **list, int *count)
 {
     struct figures figures;
@@ -286,13 +297,7 @@ static bool add_figures(uint32_t host, struct cursor *c, void **list, int *count
     *list = stats;
     if (stats == NULL || !cursor_ok(c))
         return false;
-    stats[(*count)++] = (struct covey_host_stat){.host = (int32_t)host,
-                                                 .known = 1,
-                                                 .machine = figures.machine,
-#define FIGURE_FIELD(number, field, name, help) .field = figures.values[FIGURE_##field],
-                                                 FIGURES(FIGURE_FIELD)
-#undef FIGURE_FIELD
-    };
+    stats[(*count)++] = host_stat_of(host, &figures);
     return true;
 }
 

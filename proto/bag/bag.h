@@ -102,6 +102,7 @@ struct bag_served {
     size_t held_bytes;
     uint64_t held_cost;
     struct bag_pace pace;
+    uint16_t weight;      /* what the monitor says of its host; 0: not known */
     bool draining, alone; /* it is to get, or has, a suspect */
     struct bag_mark {
         uint64_t position, number; /* with that position of the log so many are safe */
@@ -153,6 +154,7 @@ struct bag {
     size_t item_count, member_count;
     uint64_t open_cost;                   /* of what is ready or leased */
     double speed, speed_most, speed_mean; /* of members: together, of the fastest; 0: not known */
+    double speed_weight;                  /* of a weight of 1; 0: not known */
     struct bag_results results; /* done or set aside, and not given; in the order of completion */
     uint64_t next_given;        /* in order: the number of the next result */
     struct bag_member *members;

@@ -331,6 +331,7 @@ const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_
         return "it took results that it was not sent";
     m->served.hold = r.hold;
     m->served.want = r.want;
+    m->served.weight = r.weight;
     return records_take(h, m, r.number, &c, now_us);
 }
 

@@ -3,11 +3,14 @@
  * they are and how fast it was so far, and of which lease somebody else gets a copy.
  *
  * Size stands for work: an item costs its bytes and BAG_ITEM_COST, and a member's speed is what it
- * has done of late over the time that it took. Within a priority the largest items are given
- * first, so that what is left at the end is small (the rule of the longest processing time); but
- * to a member only those that it ends by the time by which all can be over, which is what is open
- * over all speeds together, and at least the largest item on the fastest. Items whose costs are
- * within a factor of two are alike, and go in the order of their numbers.
+ * has done of late over the time that it took. One that did nothing yet is weighed by the monitor
+ * (Schmidt & Sunderam, section 4.4: the data sub-block level): it told what it has of a processor,
+ * the speed of its host times the free share; others that told so, too, say what that is worth.
+ * Until anybody did anything weights alone are compared. Within a priority the largest items are
+ * given first, so that what is left at the end is small (the rule of the longest processing time);
+ * but to a member only those that it ends by the time by which all can be over, which is what is
+ * open over all speeds together, and at least the largest item on the fastest. Items whose costs
+ * are within a factor of two are alike, and go in the order of their numbers.
  */
 #include "proto/bag/bag.h"
 
@@ -55,12 +58,36 @@ static double speed_known(const struct bag_member *m)
     return m->served.pace.us > 0 ? m->served.pace.cost / m->served.pace.us : 0;
 }
 
+/* What a weight is worth: of those whose speed is known; where nobody's is, one as much as another.
+ */
+static void gauge_weights(struct bag *bag)
+{
+    double speed = 0, weight = 0;
+    bool any = false;
+    for (const struct bag_member *m = bag->members; m != NULL; m = m->next) {
+        any = any || speed_known(m) > 0;
+        if (speed_known(m) <= 0 || m->served.weight == 0)
+            continue;
+        speed += speed_known(m);
+        weight += m->served.weight;
+    }
+    bag->speed_weight = weight > 0 ? speed / weight : any ? 0 : 1;
+}
+
+/* What it did, else what it is weighed; 0: neither is known. */
+static double speed_expected(const struct bag *bag, const struct bag_member *m)
+{
+    double speed = speed_known(m);
+    return speed > 0 ? speed : m->served.weight * bag->speed_weight;
+}
+
 void bag_share_gauge(struct bag *bag)
 {
     unsigned members = 0, known = 0;
     bag->speed = bag->speed_most = 0;
+    gauge_weights(bag);
     for (const struct bag_member *m = bag->members; m != NULL; m = m->next) {
-        double speed = speed_known(m);
+        double speed = speed_expected(bag, m);
         members += m->served.hold > 0 || m->served.held > 0;
         known += speed > 0;
         bag->speed += speed;
@@ -71,10 +98,10 @@ void bag_share_gauge(struct bag *bag)
         bag->speed += (members - known) * bag->speed_mean;
 }
 
-/* One that did nothing yet is taken to be like the others; 0: nobody did. */
+/* One of which nothing is known is taken to be like the others; 0: nor is of these. */
 static double speed_of(const struct bag *bag, const struct bag_member *m)
 {
-    double speed = speed_known(m);
+    double speed = speed_expected(bag, m);
     return speed > 0 ? speed : bag->speed_mean;
 }
 
@@ -109,7 +136,7 @@ static double end_us(const struct bag *bag, const struct bag_item *largest)
 static bool item_fits(const struct bag *bag, const struct bag_member *m,
                       const struct bag_item *item, const struct bag_item *largest)
 {
-    double speed = speed_known(m);
+    double speed = speed_expected(bag, m);
     double cost = (double)(m->served.held_cost + bag_cost(item->size));
     return speed > 0 && cost / speed <= end_us(bag, largest);
 }

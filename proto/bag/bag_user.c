@@ -388,6 +388,7 @@ static void head_put(struct bag_user *u, bool hello)
                                               .handle = u->handle,
                                               .term = hello ? 0 : u->tie.term,
                                               .flags = hello ? BAG_HELLO : 0,
+                                              .weight = u->weight,
                                               .hold = u->hold,
                                               .want = u->want,
                                               .number = u->queue.sent + 1,

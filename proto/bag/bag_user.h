@@ -73,6 +73,7 @@ struct bag_user {
     struct bag_things results, unconfirmed;
     uint64_t received, taken, told_taken;
     uint32_t hold, want, told_hold, told_want;
+    uint16_t weight;  /* of bag_request; the caller's to set */
     uint64_t mean_us; /* that an item takes; 0: not known */
     uint32_t ahead;   /* items that it holds beside those begun */
     uint8_t flags;    /* of the last answer: BAG_COMPLETE, BAG_DRAINED */

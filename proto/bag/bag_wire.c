@@ -74,7 +74,9 @@ void bag_request_put(struct cursor *c, const struct bag_request *r)
     cursor_put_u64(c, r->bag);
     cursor_put_u32(c, r->handle);
     cursor_put_u32(c, r->term);
-    flags_put(c, r->flags);
+    cursor_put_u8(c, r->flags);
+    cursor_put_u8(c, 0);
+    cursor_put_u16(c, r->weight);
     cursor_put_u32(c, r->hold);
     cursor_put_u32(c, r->want);
     cursor_put_u64(c, r->number);
@@ -87,7 +89,10 @@ void bag_request_get(struct cursor *c, struct bag_request *request)
     struct bag_request r = {.bag = cursor_get_u64(c)};
     r.handle = cursor_get_u32(c);
     r.term = cursor_get_u32(c);
-    r.flags = flags_get(c, BAG_HELLO);
+    r.flags = cursor_get_u8(c);
+    if (cursor_get_u8(c) != 0 || r.flags > BAG_HELLO)
+        c->bad = true;
+    r.weight = cursor_get_u16(c);
     r.hold = cursor_get_u32(c);
     r.want = cursor_get_u32(c);
     r.number = cursor_get_u64(c);

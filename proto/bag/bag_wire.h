@@ -2,20 +2,15 @@
  * bag_wire.h - what goes between the tasks that use a bag, the daemon that holds it and its
  * backups.
  *
- *   request = bag=u64 handle=u32 term=u32 flags=u8 3u8(0) hold=u32 want=u32 number=u64 taken=u64
- *             received=u64 [count=u32 *(number=u64 term=u32)] *record
- *                                                ; BAG, task -> holder
- *   answer  = bag=u64 handle=u32 term=u32 flags=u8 3u8(0) error=i32 acked=u64 first=u64 *record
- *                                                ; BAG_ANSWER, holder -> task
- *   log     = bag=u64 epoch=u32 flags=u8 3u8(0) position=u64 [params] *record
- *                                                ; BAG_LOG, holder -> backup
- *   log-ack = bag=u64 epoch=u32 flags=u8 3u8(0) position=u64
- *                                                ; BAG_LOG_ACK, backup -> holder
- *   look    = ready leased results put done given set-aside leases retried duplicated expired
- *             members bytes closed               ; all u64; the answer to BAG_LOOK: number bag=u64
- *   params  = lease=u64 deaths=u32 flags=u8 name=text
- *                                                ; flags: in order, keep; and how many copies
- *   record  = kind=u8 flag=u8 u16(0) priority=i32 number=u64 term=u32 task=u32 handle=u32
+ *   request = bag=u64 handle=u32 term=u32 flags=u8 u8(0) weight=u16 hold=u32 want=u32 number=u64
+ * taken=u64 received=u64 [count=u32 *(number=u64 term=u32)] *record ; BAG, task -> holder answer  =
+ * bag=u64 handle=u32 term=u32 flags=u8 3u8(0) error=i32 acked=u64 first=u64 *record ; BAG_ANSWER,
+ * holder -> task log     = bag=u64 epoch=u32 flags=u8 3u8(0) position=u64 [params] *record ;
+ * BAG_LOG, holder -> backup log-ack = bag=u64 epoch=u32 flags=u8 3u8(0) position=u64 ; BAG_LOG_ACK,
+ * backup -> holder look    = ready leased results put done given set-aside leases retried
+ * duplicated expired members bytes closed               ; all u64; the answer to BAG_LOOK: number
+ * bag=u64 params  = lease=u64 deaths=u32 flags=u8 name=text ; flags: in order, keep; and how many
+ * copies record  = kind=u8 flag=u8 u16(0) priority=i32 number=u64 term=u32 task=u32 handle=u32
  *             size=u64 *u8
  *
  * A request, an answer or a log of any size travels in parts, frames of one kind in a row:
@@ -23,10 +18,10 @@
  *
  * request: `handle` tells the attachments of one task apart; `number` is that of the first record,
  *   records are numbered from 1 on; `hold` items may be leased to it, `want` results lie unread
- *   there; it has taken the first `taken` results that it was given, and received `received`. With
- *   BAG_HELLO the items follow that it holds.
- * answer: `acked` records are applied and cannot be lost; `first` is the number, among those given
- *   to this attachment, of the first RESULT.
+ *   there; it has taken the first `taken` results that it was given, and received `received`.
+ * `weight` is what the task has of a processor at present, in thousandths of an ordinary one; 0:
+ * not known. With BAG_HELLO the items follow that it holds. answer: `acked` records are applied and
+ * cannot be lost; `first` is the number, among those given to this attachment, of the first RESULT.
  * log: position counts records; with BAG_LOG_BEGIN a copy begins, and what follows makes it whole.
  * log-ack: with BAG_LOG_FULL the backup took that, and has no room for more that is put.
  */
@@ -82,6 +77,7 @@ struct bag_request {
     uint64_t bag;
     uint32_t handle, term;
     uint8_t flags;
+    uint16_t weight;
     uint32_t hold, want;
     uint64_t number, taken, received;
 };

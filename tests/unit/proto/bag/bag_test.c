@@ -474,6 +474,26 @@ static void a_put_without_memory(void)
     bag_destroy(bag);
 }
 
+/* What the monitor says of a worker's host goes to the holder with each request. */
+static void a_weight_travels(void)
+{
+    uint8_t bytes[BAG_REQUEST_BYTES];
+    const struct bag_request said = {.bag = 5, .weight = 54321, .flags = BAG_HELLO, .number = 1};
+    struct bag_request heard_of = {.bag = 0};
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    bag_request_put(&w, &said);
+    CU_ASSERT_TRUE_FATAL(cursor_ok(&w));
+    struct cursor r = cursor_reader(bytes, sizeof bytes);
+    bag_request_get(&r, &heard_of);
+    CU_ASSERT_TRUE(cursor_done(&r));
+    CU_ASSERT_EQUAL(heard_of.weight, 54321);
+    CU_ASSERT_EQUAL(heard_of.flags, BAG_HELLO);
+    bytes[17] = 1; /* what must be zero */
+    r = cursor_reader(bytes, sizeof bytes);
+    bag_request_get(&r, &heard_of);
+    CU_ASSERT_FALSE(cursor_ok(&r));
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -493,6 +513,7 @@ int main(void)
          a_put_without_memory},
         {"a whole travels in parts", a_whole_in_parts},
         {"wholes go out as there is room", wholes_go_out_as_there_is_room},
+        {"a weight travels", a_weight_travels},
         {"parts and records that make no sense are refused", bad_parts_and_records},
     };
     return covey_test_main("bag", cases, sizeof cases / sizeof cases[0]);
