@@ -4,6 +4,7 @@
 #ifndef COVEY_MODEL_H
 #define COVEY_MODEL_H
 
+#include "host.h"
 #include "topology.h"
 
 #ifdef __cplusplus
@@ -66,6 +67,9 @@ struct covey_calibration_host {
     double oper_s;                     /* T_oper, section 3.2 */
     double merge_s;                    /* a key that is merged */
     double iteration_s;                /* of the Mandelbrot set */
+    /* What others do there now, see covey_calibration_now(); 0 in a file. */
+    double demand;            /* tasks that compete for the processors */
+    double link_out, link_in; /* part of the link's rate that they use each way, 0 to 1 */
 };
 
 /* What packing is measured of: the classes of types that are copied or converted differently. */
@@ -128,6 +132,15 @@ int covey_calibration_load(const char *vm_name, struct covey_calibration **calib
 
 /* Writes it, whole or not at all. Errors: EINVAL, ESYS, ENOMEM. */
 int covey_calibration_save(const char *vm_name, const struct covey_calibration *calibration);
+
+/* Sets what others do on the hosts of the calibration now, from what covey_host_stats() gave:
+ * predictions are for hosts so loaded then. `route` is that of the problem: by its beta the traffic
+ * of a host is a part of its link. A host that pages is taken out, unless all of them do, and one
+ * whose figures are not known is left at rest. Returns the number of hosts whose figures are known.
+ * Errors: EINVAL. */
+int covey_calibration_now(struct covey_calibration *calibration, int route,
+                          const struct covey_host *hosts, const struct covey_host_stat *stats,
+                          int n);
 
 /* How a program does it. */
 enum covey_form {

@@ -2,7 +2,7 @@
  * model.c - the models for programs: from a calibration and a problem to a prediction. The engines
  * are proto/model/model*.c.
  */
-#include "proto/model/model.h"
+#include "lib/model/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "lib/msg/error.h"
 #include "lib/schedule/topology.h"
-#include "proto/model/calibration.h"
+#include "proto/model/model.h"
 
 #define WIRE_SHARE (1448.0 / 1538.0) /* of TCP in full Ethernet frames */
 #define DOUBLE_BYTES 8
@@ -19,6 +19,7 @@
 #define SIDE_MAX 32768
 #define ITERATIONS_MAX 65535
 #define GRID_MAX 256
+#define PAPER_LINK_LEFT_MIN 0.05
 #define BAG_GRID 12 /* of matmul's bags, when it is not told */
 #define BAG_GRID_FETCH 4
 #define HIERARCHY_GRID 4
@@ -45,6 +46,8 @@ _Static_assert(
             offsetof(struct calibration_host, speed) &&
         offsetof(struct covey_calibration_host, iteration_s) ==
             offsetof(struct calibration_host, speed) + offsetof(struct model_host, iteration_s) &&
+        offsetof(struct covey_calibration_host, link_in) ==
+            offsetof(struct calibration_host, speed) + offsetof(struct model_host, link_in) &&
         (int)COVEY_MODEL_BLOCKS == (int)MODEL_BLOCKS &&
         (int)COVEY_MODEL_HOSTS_MAX == (int)MODEL_HOSTS_MAX,
     "calibrations are handed out as they are");
@@ -75,7 +78,7 @@ int covey_line_fit_ends(const double *bytes, const double *seconds, size_t n,
 /* ---- The machine --------------------------------------------------------------------------- */
 
 /* Long messages between tasks that may choose go over tcp, where it can be had. */
-static int find_route(const struct calibration *c, int route)
+int model_route(const struct calibration *c, int route)
 {
     int best = 0;
     if (route == COVEY_ROUTE_AUTO && c->routes[COVEY_ROUTE_TCP].known)
@@ -91,7 +94,7 @@ static int find_route(const struct calibration *c, int route)
 /* One host has no messages between hosts. */
 static int set_routes(const struct calibration *c, int route, struct model_machine *m)
 {
-    int between = find_route(c, route);
+    int between = model_route(c, route);
     bool alone = m->host_count == 1, known = between > 0 && c->routes[between].known;
     if (!alone && !known)
         return error_set(COVEY_ENOHOST, "the calibration has no route %s; run covey calibrate",
@@ -136,36 +139,51 @@ static double slowest(const struct model_machine *m, size_t offset)
     double most = 0;
     for (int i = 0; i < m->host_count; i++) {
         double here;
-        memcpy(&here, (const char *)&m->hosts[i] + offset, sizeof here);
+        const struct model_host *host = &m->hosts[i];
+        memcpy(&here, (const char *)host + offset, sizeof here);
+        if (host->demand > 0 && host->processors > 0)
+            here *= fmax(host->processors, 1 + host->demand) / fmax(host->processors, 1);
         most = here > most ? here : most;
     }
     return most;
+}
+
+/* Of the link of which others use most. */
+static struct model_line line_now(const struct model_machine *m)
+{
+    struct model_line line = m->between;
+    double used = 0;
+    for (int i = 0; i < m->host_count; i++)
+        used = fmax(used, fmax(m->hosts[i].link_out, m->hosts[i].link_in));
+    line.beta_s /= fmax(PAPER_LINK_LEFT_MIN, 1 - used);
+    return line;
 }
 
 /* Replaces what was played, if that could be. */
 static void take_paper(const struct model_machine *m, const struct covey_problem *p,
                        const struct model_view *view, struct model_time *time)
 {
+    const struct model_line line = line_now(m);
     double n = (double)p->size;
     int tasks = m->host_count;
     if (p->model == COVEY_MODEL_MATMUL) {
         size_t block = offsetof(struct model_host, madd_s) + (MODEL_BLOCKS - 1) * sizeof(double);
-        *time = model_paper_matmul(n, tasks, DOUBLE_BYTES, slowest(m, block), &m->between);
+        *time = model_paper_matmul(n, tasks, DOUBLE_BYTES, slowest(m, block), &line);
     } else if (p->model == COVEY_MODEL_SORT) {
         *time = model_paper_sort(n, tasks, DOUBLE_BYTES,
-                                 slowest(m, offsetof(struct model_host, oper_s)), &m->between);
+                                 slowest(m, offsetof(struct model_host, oper_s)), &line);
     } else {
         /* T_comm = T_pack + T_send; matmul and sort send in place and pack nothing. */
         const struct model_line *pack =
             &m->packing[0]->lines[MODEL_PACKING_INT16][MODEL_PACKING_PACK];
-        const struct model_line line = {.alpha_s = m->between.alpha_s + pack->alpha_s,
-                                        .beta_s = m->between.beta_s + pack->beta_s};
+        const struct model_line whole = {.alpha_s = line.alpha_s + pack->alpha_s,
+                                         .beta_s = line.beta_s + pack->beta_s};
         double rows = STRIP_MEAN < view->height ? STRIP_MEAN : view->height;
         const struct model_strips strips = {.count = view->height / rows,
                                             .request_bytes = DOUBLE_BYTES,
                                             .answer_bytes = 2 * rows * view->width};
         *time =
-            model_paper_mandel(time->computation_s * time->tasks, m->host_count, &strips, &line);
+            model_paper_mandel(time->computation_s * time->tasks, m->host_count, &strips, &whole);
     }
 }
 

@@ -414,6 +414,25 @@ int calibration_find(const struct calibration *calibration, const char *name)
     return -1;
 }
 
+void calibration_remove(struct calibration *c, int host)
+{
+    int kept = 0;
+    memmove(&c->hosts[host], &c->hosts[host + 1],
+            (size_t)(c->host_count - host - 1) * sizeof *c->hosts);
+    memmove(&c->packing[host], &c->packing[host + 1],
+            (size_t)(c->host_count - host - 1) * sizeof *c->packing);
+    c->host_count--;
+    for (int i = 0; i < c->peer_count; i++) {
+        struct calibration_peers peers = c->peers[i];
+        if (peers.hosts[0] == host || peers.hosts[1] == host)
+            continue;
+        for (int k = 0; k < 2; k++)
+            peers.hosts[k] = (int16_t)(peers.hosts[k] - (peers.hosts[k] > host));
+        c->peers[kept++] = peers;
+    }
+    c->peer_count = kept;
+}
+
 /* ---- Writing ------------------------------------------------------------------------------- */
 
 struct writer {

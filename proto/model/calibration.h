@@ -87,4 +87,7 @@ bool calibration_name_ok(const char *name);
 /* The host of that name, or -1. */
 int calibration_find(const struct calibration *calibration, const char *name);
 
+/* Takes a host out, with what is known between it and others. */
+void calibration_remove(struct calibration *calibration, int host);
+
 #endif

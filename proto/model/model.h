@@ -20,6 +20,12 @@
  * virtual time: each message takes alpha + beta N where nothing else uses its links, links are
  * shared evenly, and so are the processors of a host.
  *
+ * Present load (section 5 leaves it to future work: "external processor and network load factors").
+ * On a host with P processors, of which d tasks of others take their even part, k tasks of the
+ * program run at min(1, P / (k + d)) of their speed each, and their messages find max(P - d, P / (1
+ * + d)) processors. On a link of which others use the part u the messages of the program share 1 -
+ * u.
+ *
  * All is pure: figures in, figures out. Times are seconds, sizes bytes.
  */
 #ifndef COVEY_PROTO_MODEL_H
@@ -45,6 +51,10 @@ struct model_host {
     double oper_s;               /* T_oper: a test and swap; keys log2 keys of them sort */
     double merge_s;              /* a key that is merged */
     double iteration_s;          /* of the Mandelbrot set */
+
+    /* What others do there at present; zeros: nothing, as when it was measured. */
+    double demand;            /* tasks that compete for the processors */
+    double link_out, link_in; /* part of the link's rate each way, 0 .. 1 */
 };
 
 /* What packing is measured of: the classes of types that are copied or converted differently. */

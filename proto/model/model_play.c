@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #define CAPACITY_MIN 0.1 /* of a processor: messages never stop computations altogether */
+#define LINK_LEFT_MIN 0.05
 #define GOLDEN 0.61803398874989485
 #define LOGISTIC_UNIT 0.55132889542179205 /* sqrt(3) / pi: then its standard deviation is 1 */
 #define DRAW_MIN 0.02                     /* and one minus that: what is rarer is left out */
@@ -59,6 +60,8 @@ struct traffic {
     int messages; /* between hosts */
     int computing_hosts;
     int computing; /* tasks */
+    double
+        demand; /* of others, of the host with most: where all share a machine, it is that one's */
     double byte_s; /* time of a byte of a message between hosts, as far as all decide it */
     double drag_s;
     double sigma; /* of the logarithm of what a message takes */
@@ -264,6 +267,12 @@ static void set_pace(struct play *p, struct activity *a)
     p->loads[p->host_of[a->to]].in_pace += a->pace;
 }
 
+/* What others leave of a link. */
+static double link_left(double used)
+{
+    return fmin(1, fmax(LINK_LEFT_MIN, 1 - used));
+}
+
 /* What is left of a link by one that is slow, or whose other end is busier, stays unused. */
 static void set_link_rate(struct play *p, struct activity *a)
 {
@@ -271,7 +280,9 @@ static void set_link_rate(struct play *p, struct activity *a)
     a->rate = 1;
     if (!is_between(p, a))
         return;
-    a->rate = a->pace / fmax(1, fmax(from->out_pace, to->in_pace));
+    double out = link_left(p->machine.hosts[p->host_of[a->task]].link_out);
+    double in = link_left(p->machine.hosts[p->host_of[a->to]].link_in);
+    a->rate = a->pace / fmax(1, fmax(from->out_pace / out, to->in_pace / in));
     p->traffic.rates += a->rate;
 }
 
@@ -291,8 +302,8 @@ static void set_message_rate(struct play *p, struct activity *a)
     p->loads[p->host_of[a->to]].drag += drag;
 }
 
-/* A task's computation goes on at full speed where each has a processor, in units of what one task
- * alone gets. */
+/* A task's computation goes on at full speed where each has a processor, others' tasks as well, in
+ * units of what one task alone gets. */
 static void set_computation_rate(struct play *p, struct activity *a)
 {
     int at = p->host_of[a->task];
@@ -301,8 +312,9 @@ static void set_computation_rate(struct play *p, struct activity *a)
     double share = host->share > 0 ? host->share : 1;
     double capacity = host->processors - load->drag / share;
     capacity = capacity < CAPACITY_MIN ? CAPACITY_MIN : capacity;
-    a->rate = capacity < load->computing ? capacity / load->computing : 1;
-    double all = p->machine.together / p->traffic.computing;
+    double competing = load->computing + host->demand;
+    a->rate = capacity < competing ? capacity / competing : 1;
+    double all = p->machine.together / (p->traffic.computing + p->traffic.demand);
     if (p->machine.together > 0 && all < a->rate)
         a->rate = all;
 }
@@ -311,7 +323,8 @@ static void set_computation_rate(struct play *p, struct activity *a)
 static double part_of_drag(const struct play *p, int at)
 {
     const struct model_host *host = &p->machine.hosts[at];
-    double there = host->processors * (host->share > 0 ? host->share : 1);
+    double left = fmax(host->processors - host->demand, host->processors / (1 + host->demand));
+    double there = left * (host->share > 0 ? host->share : 1);
     double drag = p->loads[at].drag;
     return drag > there ? there / drag : 1;
 }
@@ -334,9 +347,11 @@ static void set_rates_by(struct play *p, bool messages,
 
 static void set_rates(struct play *p)
 {
-    for (int i = 0; i < p->machine.host_count; i++)
-        p->loads[i] = (struct load){0};
     p->traffic = (struct traffic){0};
+    for (int i = 0; i < p->machine.host_count; i++) {
+        p->loads[i] = (struct load){0};
+        p->traffic.demand = fmax(p->traffic.demand, p->machine.hosts[i].demand);
+    }
     for (int i = 0; i < p->open_count; i++) {
         if (p->graph.activities[p->open[i]].state == RUNNING) {
             const struct activity *a = &p->graph.activities[p->open[i]];

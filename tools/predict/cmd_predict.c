@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/base/arguments.h"
 #include "tools/base/command.h"
+#include "tools/list/listing.h"
 #include "tools/predict/predict.h"
 #include "tools/predict/predict_packing.h"
 #include "tools/predict/predict_tiles.h"
@@ -25,7 +27,9 @@
 #define KEY_FORM 2010
 #define KEY_LOOP 2011
 #define KEY_POINT 2012
+#define KEY_NOW 2013
 
+#define NOW_S 2       /* the load is that of so many seconds */
 #define TOLERANCE 0.5 /* twice the hosts must save a quarter of the time */
 
 static const struct args_option options[] = {
@@ -44,6 +48,7 @@ static const struct args_option options[] = {
     {"route", 'r', "ROUTE", "between hosts: udp, tcp or ether (the fastest that was calibrated)"},
     {"topology", KEY_TOPOLOGY, "FILE", "alltoall: the network (the VM's, or one switch)"},
     {"tolerance", KEY_TOLERANCE, "SLOPE", "of the most efficient number: 0 to 1 (0.5)"},
+    {"now", KEY_NOW, NULL, "on the hosts as they are loaded at present"},
     {"paper", KEY_PAPER, NULL, "by Schmidt and Sunderam's equations as they stand"},
     {"measured", KEY_MEASURED, "FILE", "what the program printed with --json, to compare with"},
     {"plot", KEY_PLOT, "FILE", "draw it, as PNG"},
@@ -176,6 +181,8 @@ static int check_stray(const struct predict *p, const struct request *r)
                           p->what >= PREDICT_ALLTOALL ? p->name : "--paper");
     if (p->what == PREDICT_TILES && p->problem.paper)
         return tool_usage("predict", "--paper is not for tiles");
+    if (p->now && p->what >= PREDICT_ALLTOALL)
+        return tool_usage("predict", "--now is not for %s", p->name);
     if (p->what != PREDICT_TILES && (r->loop || r->point))
         return tool_usage("predict", "%s is for tiles alone", r->loop ? "--loop" : "--point");
     if (p->what != COVEY_MODEL_MANDEL && r->centre)
@@ -241,6 +248,7 @@ static int read_predict_arguments(struct predict *p, struct request *r, int argc
                                              {KEY_PLOT, .text = &p->plot},
                                              {KEY_TOPOLOGY, .text = &p->topology},
                                              {KEY_PAPER, .flag = &paper},
+                                             {KEY_NOW, .flag = &p->now},
                                              {'j', .flag = &p->json},
                                              {0}};
     int status =
@@ -296,6 +304,41 @@ static int load_calibration(struct predict *p)
     return error < 0 ? tell_uncalibrated(p, error) : TOOL_OK;
 }
 
+/* ---- The present load -------------------------------------------------------------------------
+ */
+
+/* Rates are of the time between two looks at the hosts. */
+static int look_at_hosts(struct predict *p, struct covey_host **hosts,
+                         struct covey_host_stat **stats)
+{
+    const struct timespec moment = {.tv_sec = NOW_S};
+    int n = covey_host_stats(p->tool->vm, LISTING_PATIENCE_US, hosts, stats);
+    if (n < 0)
+        return n;
+    covey_free(*hosts);
+    covey_free(*stats);
+    nanosleep(&moment, NULL);
+    return covey_host_stats(p->tool->vm, LISTING_PATIENCE_US, hosts, stats);
+}
+
+static int adjust_calibration(struct predict *p)
+{
+    struct covey_host *hosts = NULL;
+    struct covey_host_stat *stats = NULL;
+    int status = tool_join(p->tool, "predict"), before = p->calibration->host_count;
+    if (status != TOOL_OK)
+        return status;
+    int n = look_at_hosts(p, &hosts, &stats);
+    if (n < 0)
+        return tool_failed(p->tool, "predict", n);
+    int known = covey_calibration_now(p->calibration, p->problem.route, hosts, stats, n);
+    p->paging = before - p->calibration->host_count;
+    p->unknown = p->calibration->host_count - known;
+    covey_free(hosts);
+    covey_free(stats);
+    return known < 0 ? tool_failed(p->tool, "predict", known) : TOOL_OK;
+}
+
 static int predict_program(struct predict *p, const struct request *r)
 {
     if (p->what == PREDICT_TILES) {
@@ -313,6 +356,8 @@ static int predict_program(struct predict *p, const struct request *r)
     int status = load_calibration(p);
     if (p->what == PREDICT_PACKING)
         return status == TOOL_OK ? predict_packing(p) : status;
+    if (status == TOOL_OK && p->now)
+        status = adjust_calibration(p);
     for (int i = 0; i < r->measured_count && status == TOOL_OK; i++)
         status = predict_read_measured(p, r->measured[i]);
     if (status == TOOL_OK)

@@ -30,7 +30,9 @@ struct predict {
     const char *topology; /* alltoall: a file; NULL: the VM's, or one switch */
     double tolerance;
     bool json;
-    const char *plot; /* a file, or NULL */
+    bool now;            /* as hosts are loaded at present: */
+    int paging, unknown; /* hosts that page and are left out; that are taken to be at rest */
+    const char *plot;    /* a file, or NULL */
     struct covey_calibration *calibration;
     int counts[COVEY_MODEL_HOSTS_MAX]; /* of hosts, increasing */
     int n;

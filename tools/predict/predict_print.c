@@ -81,6 +81,26 @@ static struct table *make_alltoall_table(const struct predict *p)
     return table;
 }
 
+/* What others do on the hosts now. */
+static int print_present(const struct predict *p)
+{
+    const char *const headings[] = {"HOST", ">COMPETING", ">LINK OUT", ">LINK IN", NULL};
+    struct table *table = table_create(headings);
+    for (int i = 0; i < p->calibration->host_count; i++) {
+        const struct covey_calibration_host *host = &p->calibration->hosts[i];
+        TABLE_ROW(table, host->name, CELL("%.2f", host->demand),
+                  CELL("%.0f %%", 100 * host->link_out), CELL("%.0f %%", 100 * host->link_in));
+    }
+    int status = report_table("predict", table);
+    if (p->paging > 0)
+        printf("%d host%s left out, for want of memory\n", p->paging,
+               p->paging == 1 ? " pages and is" : "s page and are");
+    if (p->unknown > 0)
+        printf("%d host%s taken to be at rest: the load is not known\n", p->unknown,
+               p->unknown == 1 ? " is" : "s are");
+    return status;
+}
+
 int predict_print(const struct predict *p)
 {
     char problem[128];
@@ -88,7 +108,9 @@ int predict_print(const struct predict *p)
     printf("%s, %s; calibrated %s on %d host%s%s\n", p->name, problem, p->calibration->date,
            p->calibration->host_count, p->calibration->host_count == 1 ? "" : "s",
            p->problem.paper ? "; the paper's equations" : "");
-    int status = report_table("predict",
+    int status = p->now ? print_present(p) : TOOL_OK;
+    if (status == TOOL_OK)
+        status = report_table("predict",
                               p->what == PREDICT_ALLTOALL ? make_alltoall_table(p) : make_table(p));
     if (status != TOOL_OK)
         return status;
@@ -106,6 +128,24 @@ int predict_print(const struct predict *p)
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* null: it was not asked for. */
+static json_t *present_object(const struct predict *p)
+{
+    json_t *hosts = json_array();
+    for (int i = 0; p->now && i < p->calibration->host_count; i++) {
+        const struct covey_calibration_host *host = &p->calibration->hosts[i];
+        report_add(&hosts,
+                   json_pack("{s:o, s:f, s:f, s:f}", "name", report_text(host->name), "demand",
+                             host->demand, "link_out", host->link_out, "link_in", host->link_in));
+    }
+    json_t *object =
+        json_pack("{s:o, s:i, s:i}", "hosts", hosts, "paging", p->paging, "unknown", p->unknown);
+    if (p->now)
+        return object;
+    json_decref(object);
+    return json_null();
+}
 
 static json_t *row_object(const struct predict *p, int i)
 {
@@ -132,9 +172,9 @@ int predict_print_json(const struct predict *p)
     bool demo = p->what != PREDICT_ALLTOALL;
     return report_print(
         "predict",
-        json_pack("{s:s, s:s, s:s, s:b, s:f, s:o, s:o, s:o}", "program", p->name, "problem",
-                  problem, "calibrated", p->calibration->date, "paper", p->problem.paper,
-                  "tolerance", p->tolerance, "break_even",
+        json_pack("{s:s, s:s, s:s, s:b, s:o, s:f, s:o, s:o, s:o}", "program", p->name, "problem",
+                  problem, "calibrated", p->calibration->date, "paper", p->problem.paper, "now",
+                  present_object(p), "tolerance", p->tolerance, "break_even",
                   demo ? json_integer(p->rows[p->break_even].hosts) : json_null(), "efficient",
                   demo ? json_integer(p->rows[p->efficient].hosts) : json_null(), "rows", rows));
 }

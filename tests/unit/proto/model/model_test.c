@@ -223,6 +223,46 @@ static void test_play_posts_between_computations(void)
     play_destroy(play);
 }
 
+/* Others' tasks take their even part of the processors: beside one a task gets half of the only
+ * one, and two get a third each; of four they leave three. */
+static void test_play_beside_others(void)
+{
+    struct model_host hosts[3] = {{.processors = 1, .demand = 1},
+                                  {.processors = 1, .demand = 1},
+                                  {.processors = 4, .demand = 1}};
+    struct model_machine machine = {.hosts = hosts, .host_count = 3};
+    const int host_of[] = {0, 1, 1, 2, 2, 2};
+    struct play *play = play_create(&machine, host_of, 6);
+    struct model_time time;
+    int of[6];
+    for (int i = 0; i < 6; i++)
+        of[i] = play_compute(play, i, 1);
+    CU_ASSERT_EQUAL(play_run(play, &time), 0);
+    NEAR(play_end(play, of[0]), 2);
+    NEAR(play_end(play, of[1]), 3);
+    NEAR(play_end(play, of[5]), 1);
+    play_destroy(play);
+}
+
+/* Of a link of which others use a fifth there are four; messages the other way have all of it. */
+static void test_play_on_used_links(void)
+{
+    struct model_host hosts[3] = {
+        {.processors = 1, .link_out = 0.2}, {.processors = 1, .link_in = 0.5}, {.processors = 1}};
+    struct model_machine machine = {.hosts = hosts, .host_count = 3, .between = {.beta_s = 1e-3}};
+    const int host_of[] = {0, 1, 2};
+    struct play *play = play_create(&machine, host_of, 3);
+    struct model_time time;
+    int slow = play_send(play, 0, 2, 800), back = play_send(play, 2, 0, 800);
+    int slower = play_send(play, 0, 1, 800);
+    play_after(play, slower, slow);
+    CU_ASSERT_EQUAL(play_run(play, &time), 0);
+    NEAR(play_end(play, back), 0.8);
+    NEAR(play_end(play, slow), 1);
+    NEAR(play_end(play, slower), 2.6);
+    play_destroy(play);
+}
+
 /* What two hosts that send to each other get at once. */
 static void test_play_of_busy_hosts(void)
 {
@@ -765,6 +805,8 @@ int main(void)
         {"play shares links and processors", test_play_shares},
         {"play posts between computations", test_play_posts_between_computations},
         {"play of busy hosts", test_play_of_busy_hosts},
+        {"play beside others' tasks", test_play_beside_others},
+        {"play on links that others use", test_play_on_used_links},
         {"play of messages that take processor time", test_play_drag},
         {"play of uneven messages", test_play_of_uneven_messages},
         {"play of a slow message", test_play_of_a_slow_message},
