@@ -10,7 +10,9 @@
  * Each direction has a key of its own, and a key one link: numbers begin at 0.
  *
  * Whoever looks for bytes of one link takes all frames that are there in, for all links of the
- * port: the owner of a port looks at all of them. Frames that may go are sent at once, in batches.
+ * port: the owner of a port looks at all of them. Frames that may go are sent at once, the first
+ * by itself, and twice as many with each system call that follows: a call costs more than a frame
+ * of 1500 bytes, and while the other end still works on what came first, none is late.
  *
  * Invariants: state changes only after a frame proved authentic and new. What send() took stays in
  * the window until the other end has it, so unsent() is 0 only when nothing can be lost any more.
@@ -44,7 +46,8 @@
 #define LEND_BYTES 4096  /* fewer are copied sooner than lent */
 #define PING_US 20000
 #define PING_US_MAX 1000000
-#define BLOCKED_US 100 /* the interface took no more: again after so long */
+#define BURST_FRAMES 32 /* at most, a system call */
+#define BLOCKED_US 100  /* the interface took no more: again after so long */
 #define DETOUR_FULL_US 1000
 
 struct link_ether {
@@ -63,6 +66,7 @@ struct link_ether {
     uint64_t ping_us, ping_wait_us; /* the opener's next PING, UINT64_MAX: none */
     struct detour detour;
     uint64_t detour_full_us; /* no room there before */
+    unsigned burst;          /* frames of the next system call that sends many */
 };
 
 struct ether_port {
@@ -213,8 +217,17 @@ static void transmit(struct link_ether *l, uint64_t now_us)
         transmit_detour(l, now_us);
         return;
     }
-    while ((payload = port_room(l->port)) != NULL && put_next(l, payload, now_us))
-        port_flush(l->port); /* each by itself: the other end begins with it the sooner */
+    if (window_waiting(l->window) == window_unacknowledged(l->window))
+        l->burst = 1; /* nothing is under way: the other end begins with the first frame at once */
+    for (unsigned queued = 0;
+         (payload = port_room(l->port)) != NULL && put_next(l, payload, now_us);) {
+        if (++queued < l->burst)
+            continue;
+        port_flush(l->port);
+        queued = 0;
+        if (l->burst < BURST_FRAMES)
+            l->burst *= 2;
+    }
     port_flush(l->port);
 }
 

@@ -34,6 +34,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 30000, PIECE_MAX = 70000, FULL_MAX = 64 * 1024 * 1024 };
@@ -1443,6 +1444,42 @@ static void a_dead_segment_is_left_and_taken_again(void)
     pair_close(&p);
 }
 
+/* ---- ether: frames a system call ------------------------------------------------------------- */
+
+enum { CALLS_KEPT = 2 };
+
+static struct {
+    unsigned calls;
+    unsigned frames[CALLS_KEPT]; /* of the first calls */
+} together;                      /* what left by sendmmsg() */
+
+int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+    if (together.calls < CALLS_KEPT)
+        together.frames[together.calls] = count;
+    together.calls++;
+    return (int)syscall(SYS_sendmmsg, fd, messages, count, flags);
+}
+
+/* The other end begins with the first frame, and many calls are saved with those that follow. */
+static void the_first_frame_leaves_alone_and_the_rest_together(void)
+{
+    static char bytes[64 * 1024];
+    if (!veth_allowed()) {
+        covey_test_skip("this needs root and network namespaces");
+        return;
+    }
+    struct pair p = {.doorbell = {eventfd(0, EFD_NONBLOCK), eventfd(0, EFD_NONBLOCK)}};
+    open_ether_as(&p, 1500, 0, false);
+    together.calls = 0;
+    ssize_t sent = p.link[0]->ops->send(p.link[0], &(struct iovec){bytes, sizeof bytes}, 1);
+    CU_ASSERT_EQUAL(sent, sizeof bytes);
+    CU_ASSERT(together.calls >= CALLS_KEPT);
+    CU_ASSERT_EQUAL(together.frames[0], 2);
+    CU_ASSERT_EQUAL(together.frames[1], 4);
+    pair_close(&p);
+}
+
 /* ---- ether: who is on the wire --------------------------------------------------------------- */
 
 enum { FRAME_MAX = 2048, BODY_AT = ETHER_LINK_BYTES + ETHER_HEADER_BYTES, CHANNEL_AT = 18 };
@@ -1676,6 +1713,8 @@ int main(void)
         {"shm: what is no doorbell is refused", what_is_no_doorbell_is_refused},
         {"shm: damage of the rings breaks the link", damage_of_the_rings_breaks_the_link},
         {"ether: a dead segment is left and taken again", a_dead_segment_is_left_and_taken_again},
+        {"ether: the first frame leaves alone and the rest together",
+         the_first_frame_leaves_alone_and_the_rest_together},
         {"ether: forged, replayed and truncated frames change nothing", strangers_change_nothing},
         {"no descriptor is left", no_descriptor_is_left},
     };
