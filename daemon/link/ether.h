@@ -24,8 +24,12 @@ const struct nic *ether_nic(const struct ether_link *link);
 uint16_t ether_type(const struct ether_link *link);
 size_t ether_datagram_bytes(const struct ether_link *link); /* the most that a frame carries */
 
-/* Queues a copy of a datagram for the daemon of that MAC, or for those of a group. One that cannot
- * be sent counts as lost. */
+/* Where the next datagram to be sent may be built, ether_datagram_bytes() of room, until the next
+ * call: ether_send() then does not copy it. NULL: nowhere, the device takes no more now. */
+uint8_t *ether_room(struct ether_link *link);
+
+/* Queues a datagram for the daemon of that MAC, or for those of a group: a copy of it, unless it
+ * lies in ether_room(). One that cannot be sent counts as lost. */
 void ether_send(struct ether_link *link, const struct address *to, const uint8_t *bytes,
                 size_t size);
 

@@ -35,8 +35,10 @@ void media_send(struct daemon *d, const struct address *to, const uint8_t *bytes
 
 uint8_t *media_room(struct daemon *d, const struct address *to)
 {
-    const struct media *m = d->media;
-    return m->faults != NULL || node_medium_of(to) == MEDIUM_ETHER ? NULL : udp_room(m->udp, to);
+    struct media *m = d->media;
+    if (m->faults != NULL)
+        return NULL;
+    return node_medium_of(to) == MEDIUM_ETHER ? segment_room(d) : udp_room(m->udp, to);
 }
 
 static void on_fault_out(void *context, const struct address *to, const uint8_t *bytes, size_t size)

@@ -29,7 +29,7 @@ void media_close(struct daemon *d);                     /* also when it is not o
 void media_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size);
 
 /* Where a datagram to that address may be put together, that media_send() then need not copy: see
- * udp_room(). NULL: anywhere. */
+ * udp_room(), ether_room(). NULL: anywhere. */
 uint8_t *media_room(struct daemon *d, const struct address *to);
 
 /* Reads what was left alone, if it is time. */

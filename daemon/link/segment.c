@@ -133,6 +133,12 @@ void segment_send(struct daemon *d, const struct address *to, const uint8_t *byt
         ether_send(d->media->segment->link, to, bytes, size);
 }
 
+uint8_t *segment_room(struct daemon *d)
+{
+    struct ether_link *link = d->media->segment->link;
+    return link == NULL ? NULL : ether_room(link);
+}
+
 void segment_flush(struct daemon *d)
 {
     struct segment *s = d->media->segment;

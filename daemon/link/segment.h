@@ -17,6 +17,9 @@ void segment_close(struct daemon *d);
 /* The raw link, NULL: none. */
 struct ether_link *segment_link(const struct daemon *d);
 
+/* Where what the node sends next to a MAC may be built: ether_room(). NULL: anywhere. */
+uint8_t *segment_room(struct daemon *d);
+
 /* What the node sends to a MAC. */
 void segment_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size);
 
