@@ -10,9 +10,10 @@
 #   (three sizes at least, for alpha and beta)
 #
 # Every run is a lab and a VM of its own (vm.sh), in which each host keeps to a processor and computes
-# its checksums itself; printed are the medians of the runs. What is named first after another route
-# is measured a little slower, so each run begins with another route. Then receivers sleep: 1 ms before
-# each message. And at last frames pass through the daemons, as they do without `direct = yes`.
+# its checksums itself; printed are the medians of the runs, and their ratios to those of tcp and udp.
+# What is named first after another route is measured a little slower, so each run begins with another
+# route. Frames go straight from task to task, then through the daemons, as they do without
+# `direct = yes`; and at last receivers sleep: 1 ms before each message.
 set -u
 [ $# = 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2 && exit 2; }
 
@@ -57,6 +58,14 @@ rows() { # SIZES
                 fit = name[r] in alpha ? sprintf("%.2f | %.3f", median(alpha[name[r]]), median(beta[name[r]])) : " | "
                 print line " | " fit " |"
             }
+            if ("covey-ether" in there) print ""
+            for (r = 2; r <= 3; r++) {
+                if (!(name[1] in there && name[r] in there)) continue
+                line = name[1] " over " name[r] ": "
+                if (name[1] in alpha && name[r] in alpha) line = line sprintf("alpha %.2f, ", median(alpha[name[1]]) / median(alpha[name[r]]))
+                for (i = 1; i <= n; i++) line = line sprintf("%s%s B %.2f", i > 1 ? ", " : "", size[i], median(us[name[1], size[i]]) / median(us[name[r], size[i]]))
+                print line
+            }
         }'
 }
 
@@ -76,7 +85,7 @@ sizes=(--sizes "${SIZES:-1,1K,64K,1M}")
 for mtu in ${MTUS:-1500 9000}; do
     for hosts in ${HOSTS:-2 8}; do
         table "Straight between two tasks" direct "$hosts" "$mtu" "${sizes[@]}" || exit
+        table "Through the daemons" daemons "$hosts" "$mtu" "${sizes[@]}" || exit
     done
     table "Receivers sleep" direct 2 "$mtu" --sizes 1,256,1K,4K --pause 1000 || exit
-    table "Through the daemons" daemons 2 "$mtu" "${sizes[@]}" || exit
 done
