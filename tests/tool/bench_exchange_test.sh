@@ -19,7 +19,7 @@ expect "a topology that is not there" refuses 1 'nowhere' exchange --simulated 8
 printf 'switch s\nhost a s\nhost b s\n' >"$dir/net"
 expect "a topology of other hosts" refuses 2 'the topology has 2 hosts|8 ranks, but the topology has 2' \
     exchange --simulated 8 --topology "$dir/net"
-for option in "--density 4" --unequal "--simulated 8" "--map x"; do
+for option in "--density 4" --unequal "--simulated 8" "--map x" "--plot x"; do
     # shellcheck disable=SC2086
     expect "${option% *} of a ping-pong" refuses 2 'is for exchange alone' pingpong $option
 done
@@ -59,6 +59,14 @@ near_the_bound() {
         awk '{ exit !(NF == 3 && $2 >= $1 && $2 < 1.02 * $1 && $3 >= $1 && $3 < 1.02 * $1) }'
 }
 expect "colouring and longest first come near the bound" near_the_bound
+expect "each has what ordering costs beside it" test "$(grep -o '"order_fraction": [0-9.e-]*' "$dir/out" | sort -u | wc -l)" -gt 2
+# messages that take seconds cost more than any order: what saves time saves it the first time
+expect "an order that is worth it at once" bench exchange --simulated 16 --density 8 --sizes 8M --rounds 2 --rate 1M
+expect "is said to be" grep -qE '^ *8 +8388608 .* (COLOUR|LONGEST) +-[0-9]+ % +1$' "$dir/out"
+expect "and counted" grep -q 'worth it in 1 of 1 rows if an order is used once, in 0 more' "$dir/out"
+# one message a rank: no order is better than none
+expect "an order that is not" bench exchange --simulated 4 --density 1 --sizes 64 --rounds 1
+expect "is said not to be" grep -qE '^ *1 +64 .* - +- +never$' "$dir/out"
 expect "unequal sizes, over the links of a topology" bench exchange --simulated 8 --topology conf/topologies/switch-8 --rounds 2 \
     --sizes 4K --unequal
 is_picture() {
@@ -67,6 +75,8 @@ is_picture() {
 if command -v gnuplot >/dev/null; then
     expect "a map" bench exchange --simulated 16 --rounds 2 --map "$dir/map.png"
     expect "the map is a picture" is_picture "$dir/map.png"
+    expect "what ordering costs" bench exchange --simulated 16 --rounds 2 --density 2,4 --plot "$dir/plot.png"
+    expect "it is a picture, too" is_picture "$dir/plot.png"
 else
     skip "a map" "gnuplot is not installed"
 fi

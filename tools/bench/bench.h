@@ -48,8 +48,9 @@ struct bench {
     struct bench_simulation simulation; /* of an exchange */
     struct bench_beside besides[BENCH_BESIDE_MAX];
     int beside_count;
-    int32_t mtu;     /* of the frames on a wire of the simulation's rate; 0: 1500 */
-    const char *map; /* where the picture of its regions goes; NULL: none */
+    int32_t mtu;      /* of the frames on a wire of the simulation's rate; 0: 1500 */
+    const char *map;  /* where the picture of its regions goes; NULL: none */
+    const char *plot; /* and that of what ordering costs */
     struct bench_row rows[BENCH_ROWS_MAX];
     int row_count;
 };

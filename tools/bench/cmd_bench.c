@@ -69,6 +69,7 @@ static const struct args_option options[] = {
      "exchange, alltoall, pingpong, stream: of the links, such as 50M; for the bound"},
     {"mtu", KEY_MTU, "BYTES", "pingpong, stream: with --rate, of the frames (1500)"},
     {"map", BENCH_KEY_MAP, "FILE", "exchange: draw which algorithm is best where, as PNG"},
+    {"plot", BENCH_KEY_PLOT, "FILE", "exchange: draw what ordering costs, as PNG"},
     {"json", 'j', NULL, "print JSON, for scripts"},
     {NULL, 0, NULL, NULL}};
 
@@ -336,6 +337,7 @@ static int read_bench_arguments(struct bench *bench, int argc, char **argv)
 {
     const struct arguments_place places[] = {{KEY_WRITE, .text = &bench->write},
                                              {BENCH_KEY_MAP, .text = &bench->map},
+                                             {BENCH_KEY_PLOT, .text = &bench->plot},
                                              {'j', .flag = &bench->json},
                                              {0}};
     int status = arguments_read(&(struct arguments){options, places, take_bench_argument, bench},
@@ -374,6 +376,8 @@ static int bench_command(struct tool *tool, int argc, char **argv)
         status = check_written("--write", bench->write);
     if (status == TOOL_OK)
         status = check_written("--map", bench->map);
+    if (status == TOOL_OK)
+        status = check_written("--plot", bench->plot);
     bool exchange = bench->plan.what == BENCH_EXCHANGE;
     if (status == TOOL_OK && bench->plan.what == BENCH_BAG)
         status = bench_bag(bench);

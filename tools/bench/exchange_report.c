@@ -1,6 +1,7 @@
 /*
  * What covey bench exchange found, as tables or as JSON: how long the messages took by each
- * algorithm, and apart from that how many phases it made and how long the ordering took.
+ * algorithm, and apart from that how many phases it made and how long the ordering took. Whether it
+ * was worth it is exchange_worth.c's.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -153,7 +154,9 @@ static int print_tables(const struct bench *bench)
          "rank or link at its rate. Ordering is not counted: phases of the orders, and "
          "microseconds\n"
          "in which they were made, once for a pattern; LEARN: in which ranks told who sends what.");
-    return status == TOOL_OK ? print_costs(bench) : status;
+    if (status == TOOL_OK)
+        status = print_costs(bench);
+    return status == TOOL_OK ? exchange_worth_print(bench) : status;
 }
 
 /* ---- JSON ---- */
@@ -170,15 +173,18 @@ static int print_exchange_json(const struct bench *bench)
             const struct bench_series *series = &row->series[k];
             struct bench_spread spread = bench_series_spread(series);
             report_add(&list,
-                       json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "name", series->name, "us",
-                                 spread.median, "min_us", spread.min, "max_us", spread.max,
+                       json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "name", series->name,
+                                 "us", spread.median, "min_us", spread.min, "max_us", spread.max,
                                  "phases", series->phases / series->rounds, "order_us",
-                                 series->order_s * 1e6, "learn_us", series->learn_s * 1e6));
+                                 series->order_s * 1e6, "learn_us", series->learn_s * 1e6,
+                                 "order_fraction", exchange_fraction(series)));
         }
-        report_add(&rows, json_pack("{s:i, s:I, s:f, s:o, s:s, s:o}", "density", atoi(row->label),
-                                    "bytes", (json_int_t)row->bytes, "bound_bytes",
-                                    row->bound_bytes, "bound_us", report_positive(bound_us), "best",
-                                    row->series[exchange_best(row)].name, "algorithms", list));
+        report_add(&rows,
+                   json_pack("{s:i, s:I, s:f, s:o, s:s, s:o, s:o}", "density", atoi(row->label),
+                             "bytes", (json_int_t)row->bytes, "bound_bytes", row->bound_bytes,
+                             "bound_us", report_positive(bound_us), "best",
+                             row->series[exchange_best(row)].name, "ordering",
+                             exchange_worth_json(row), "algorithms", list));
     }
     int ranks = simulation->ranks > 0 ? simulation->ranks : bench->plan.tasks;
     json_t *whole =
@@ -208,5 +214,7 @@ int bench_exchange_report(struct bench *bench)
     int status = bench->json ? print_exchange_json(bench) : print_tables(bench);
     if (status == TOOL_OK && bench->map)
         status = exchange_map_draw(bench);
+    if (status == TOOL_OK && bench->plot)
+        status = exchange_plot_draw(bench);
     return status == TOOL_OK && bench->write ? write_table(bench) : status;
 }
