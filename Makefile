@@ -374,6 +374,14 @@ bench-ether: ## measure raw Ethernet beside tcp and udp in labs, as root
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) tests/bench/ether.sh
 
+# OpenBLAS's oldest kernels: with its newest a fifth of a core is as fast as a whole workstation of the paper
+.PHONY: bench-demos
+bench-demos: ## measure the demos on 1, 2, 4 and 8 hosts by udp, tcp and raw Ethernet, draw it, as root (OUT=folder)
+	@scripts/deps.sh install build test
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@BUILD=$(BUILD) OPENBLAS_CORETYPE=PRESCOTT tests/lab/speedup.sh --size mandel=800x600 --size matmul=2400 \
+		--size sort=1M --runs 3 --out $(or $(OUT),$(BUILD)/bench-demos)
+
 # programs of an MPI, each with every one that is installed: name, sources and headers
 define mpi_rule
 $$(BUILD)/tests/bench/$(1).%: $(2)
