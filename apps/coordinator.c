@@ -5,9 +5,11 @@
  */
 #include "apps/coordinator.h"
 
+#include "apps/choice.h"
 #include "apps/hosts.h"
 
 #include <err.h>
+#include <errno.h>
 #include <stdlib.h>
 
 /* What one process leads. */
@@ -16,6 +18,9 @@ struct coordinator {
     const struct app_options *options;
     const struct coordinator_program *program;
     struct host_list hosts;
+    struct covey_calibration *calibration; /* NULL: none that can be read */
+    struct covey_problem problem;          /* how many tasks is not told */
+    struct choice choice;
     const char **names; /* of the host of each rank */
     int tasks;
     struct coordinator_result result;
@@ -131,8 +136,10 @@ static int measure_baseline(struct coordinator *coordinator)
 static int coordinator_place(struct coordinator *coordinator)
 {
     const struct coordinator_program *program = coordinator->program;
-    int hosts = coordinator->hosts.count, asked = coordinator->options->tasks;
-    coordinator->tasks = program->tasks != NULL ? program->tasks(program->context, hosts)
+    const struct covey_choice *made = coordinator->choice.made;
+    int hosts = coordinator->hosts.count;
+    int asked = made != NULL ? made->tasks : coordinator->choice.given;
+    coordinator->tasks = program->tasks != NULL ? program->tasks(program->context, hosts, asked)
                          : asked > 0            ? asked
                                                 : hosts;
     if (coordinator->tasks < 1)
@@ -151,24 +158,35 @@ static int coordinator_place(struct coordinator *coordinator)
     return -1;
 }
 
+/* Chooses how many tasks run on which hosts, if that is open. */
+static int coordinator_choose(struct coordinator *coordinator)
+{
+    const struct coordinator_program *program = coordinator->program;
+    const struct app_options *options = coordinator->options;
+    struct choice *choice = &coordinator->choice;
+    bool asked = options->tasks == APP_TASKS_AUTO;
+    choice->given = program->tasks_given > 0 ? program->tasks_given : asked ? 0 : options->tasks;
+    coordinator->problem = (struct covey_problem){.tasks = choice->given, .route = options->route};
+    if (program->describe != NULL) {
+        program->describe(program->context, &coordinator->problem);
+        int error =
+            covey_calibration_load(covey_vm_name(coordinator->vm), &coordinator->calibration);
+        if ((error == COVEY_EINVAL || error == COVEY_ESYS) && !asked)
+            warnx("nothing is predicted: %s", covey_error_text());
+        choice->problem = &coordinator->problem;
+        choice->calibration = coordinator->calibration;
+    }
+    return choice_make(choice, options, &coordinator->hosts);
+}
+
 /* Without a calibration, or with one that knows not all hosts, nothing is said. */
 static void predict(struct coordinator *coordinator)
 {
-    const struct coordinator_program *program = coordinator->program;
-    struct covey_problem problem = {.tasks = coordinator->tasks,
-                                    .route = coordinator->options->route};
-    struct covey_calibration *calibration = NULL;
-    if (program->describe == NULL)
-        return;
-    int error = covey_calibration_load(covey_vm_name(coordinator->vm), &calibration);
-    if (error == COVEY_EINVAL || error == COVEY_ESYS)
-        warnx("nothing is predicted: %s", covey_error_text());
-    if (error < 0)
-        return;
-    program->describe(program->context, &problem);
-    covey_predict(calibration, &problem, coordinator->hosts.names, coordinator->hosts.count,
-                  &coordinator->result.predicted);
-    covey_free(calibration);
+    struct covey_problem problem = coordinator->problem;
+    problem.tasks = coordinator->tasks;
+    if (coordinator->calibration != NULL)
+        covey_predict(coordinator->calibration, &problem, coordinator->hosts.names,
+                      coordinator->hosts.count, &coordinator->result.predicted);
 }
 
 static int coordinator_run(struct coordinator *coordinator)
@@ -176,9 +194,13 @@ static int coordinator_run(struct coordinator *coordinator)
     const struct coordinator_program *program = coordinator->program;
     if (coordinator_join(&coordinator->vm, coordinator->options) < 0 ||
         hosts_choose(coordinator->vm, coordinator->options, &coordinator->hosts) < 0 ||
-        coordinator_place(coordinator) < 0)
+        coordinator_choose(coordinator) < 0 || coordinator_place(coordinator) < 0)
         return EXIT_FAILURE;
     predict(coordinator);
+    coordinator->result.choice = coordinator->choice.made;
+    if (coordinator->options->explain)
+        choice_explain(&coordinator->choice, program_invocation_short_name, coordinator->tasks,
+                       coordinator->hosts.count);
     struct crew_plan plan = {.hosts = coordinator->names,
                              .count = coordinator->tasks,
                              .route = coordinator->options->route,
@@ -196,6 +218,8 @@ int coordinator_main(const struct app_options *options, const struct coordinator
     int status = coordinator_run(&coordinator);
     measurement_free(&coordinator.result.run);
     free(coordinator.names);
+    choice_free(&coordinator.choice);
+    covey_free(coordinator.calibration);
     hosts_free(&coordinator.hosts);
     covey_leave(&coordinator.vm);
     return status;
@@ -209,6 +233,7 @@ int coordinator_report(const struct app_options *options, const struct coordinat
     report->sequential_s = result->sequential_s;
     report->run = &result->run;
     report->predicted = &result->predicted;
+    report->choice = result->choice;
     int printed = options->json ? report_json(report) : report_table(report);
     if (report->checked && !report->passed) {
         warnx("the result differs from that of the sequential run");

@@ -18,17 +18,20 @@ struct coordinator_result {
     struct measurement run;
     double sequential_s;               /* 0: not known */
     struct covey_prediction predicted; /* hosts 0: there is no calibration of them */
+    const struct covey_choice *choice; /* NULL: what was asked for, or one task a host */
 };
 
 struct coordinator_program {
     void *context;
     const char *title; /* what the tasks do, for the progress line */
-    /* How many tasks run on that many hosts, and (host_of not NULL) which host each rank is put
-     * on. May be NULL: as many as the options say, otherwise one a host, in turn. tasks() may
-     * refuse: below 1, after saying what is wrong. */
-    int (*tasks)(void *context, int hosts);
+    /* How many tasks the program's own options ask for; 0: they do not. */
+    int tasks_given;
+    /* How many tasks run on that many hosts (asked > 0: so many were asked for, or chosen), and
+     * which host each rank is put on. May be NULL: as many as are asked for, otherwise one a host,
+     * in turn. tasks() may refuse: below 1, after saying what is wrong. */
+    int (*tasks)(void *context, int hosts, int asked);
     void (*place)(void *context, int hosts, int *host_of);
-    /* What is computed, once the number of tasks is settled, for its prediction. NULL: there is no
+    /* What is computed, for its prediction; how many tasks is not its affair. NULL: there is no
      * model of it. */
     void (*describe)(void *context, struct covey_problem *problem);
     /* Packs the program's parameters. */

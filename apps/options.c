@@ -127,6 +127,14 @@ static int parse_route(const char *text, int *route)
     return 0;
 }
 
+static int parse_tasks(const char *text, int *tasks)
+{
+    if (strcmp(text, "auto") != 0)
+        return app_parse_int("--tasks", text, 1, TASKS_MAX, tasks);
+    *tasks = APP_TASKS_AUTO;
+    return 0;
+}
+
 static int parse_seed(const char *text, uint64_t *seed)
 {
     int64_t number;
@@ -140,7 +148,7 @@ static int take_argument(struct app_options *options, int key, const char *argum
 {
     switch (key) {
     case 'n':
-        return app_parse_int("--tasks", argument, 1, TASKS_MAX, &options->tasks);
+        return parse_tasks(argument, &options->tasks);
     case 'r':
         return parse_route(argument, &options->route);
     case 'H':
@@ -170,6 +178,9 @@ static int take_common(struct app_options *options, int key, const char *argumen
         return 1;
     case APP_OPTION_KERNEL:
         options->kernel = true;
+        return 1;
+    case APP_OPTION_EXPLAIN:
+        options->explain = true;
         return 1;
     case APP_OPTION_VERSION:
         printf("%s (Covey %s)\n", program_invocation_short_name, covey_version());

@@ -12,16 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define APP_TASKS_AUTO (-1)         /* as many as are worth it, on the hosts that are */
 #define APP_BASELINE_MEASURE (-1.0) /* run sequentially, too, and take that time */
 
 struct app_options {
-    int tasks;         /* 0: one a host */
+    int tasks;         /* 0: not said; APP_TASKS_AUTO */
     int route;         /* enum covey_route */
     char **hosts;      /* NULL: all hosts that are up */
     int host_count;    /* entries of hosts */
     double baseline_s; /* known sequential time; 0: no speed-up; APP_BASELINE_MEASURE */
     uint64_t seed;
     const char *output; /* file to write, or NULL */
+    bool explain;       /* how many tasks were chosen, and why */
     bool check;
     bool json;
     bool worker; /* this process was spawned by another of the same program */
@@ -32,6 +34,7 @@ enum app_option_key {
     APP_OPTION_WORKER = 0x1000,
     APP_OPTION_VERSION,
     APP_OPTION_KERNEL,
+    APP_OPTION_EXPLAIN,
     APP_OPTION_OWN /* a program's own options without a short form start here */
 };
 
@@ -43,6 +46,7 @@ enum app_option_key {
         {"json", no_argument, NULL, 'j'}, {"output", required_argument, NULL, 'o'},                \
         {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, APP_OPTION_VERSION},      \
         {"kernel", no_argument, NULL, APP_OPTION_KERNEL},                                          \
+        {"explain", no_argument, NULL, APP_OPTION_EXPLAIN},                                        \
     {                                                                                              \
         "worker", no_argument, NULL, APP_OPTION_WORKER                                             \
     }
@@ -50,8 +54,9 @@ enum app_option_key {
 /* The part of a help text that describes the common options. */
 #define APP_OPTIONS_HELP                                                                           \
     "  -r, --route ROUTE     route of the messages: auto, shm, udp, tcp or ether (auto)\n"         \
-    "  -H, --hosts H,...     run on these hosts only (all that are up; with --route shm:\n"        \
-    "                        the host of this process)\n"                                          \
+    "  -H, --hosts H,...     run on these hosts only, all of them unless -n is auto (all that\n"   \
+    "                        are up; with --route shm: the host of this process)\n"                \
+    "      --explain         print why so many tasks were started on these hosts\n"                \
     "  -c, --check           compare the result with that of a sequential run\n"                   \
     "  -b, --baseline S      take S seconds as the sequential time instead of measuring it;\n"     \
     "                        0 leaves the speed-up out\n"                                          \

@@ -90,6 +90,8 @@ int report_table(const struct report *report)
         printf("%25s %10.3f %12.3f %14.3f %10.3f %+10.0f %%\n", "predicted", p->total_s,
                p->computation_s, p->communication_s, p->idle_s, 100 * off);
     }
+    if (report->choice != NULL)
+        printf("chosen: %s\n", report->choice->why);
     if (report->checked)
         printf("check: %s (%s)\n", report->passed ? "passed" : "FAILED", report->check_method);
     if (report->output != NULL)
@@ -138,6 +140,29 @@ static json_t *known_figure(double value)
     return value > 0 ? json_real(value) : json_null();
 }
 
+static json_t *prediction_json(const struct covey_prediction *p)
+{
+    return json_pack("{s:f, s:f, s:f, s:f}", "total_s", p->total_s, "computation_s",
+                     p->computation_s, "communication_s", p->communication_s, "idle_s", p->idle_s);
+}
+
+static json_t *choice_json(const struct covey_choice *choice)
+{
+    if (choice == NULL)
+        return json_null();
+    json_t *rows = json_array();
+    for (int i = 0; i < choice->row_count; i++) {
+        const struct covey_choice_row *row = &choice->rows[i];
+        json_t *object = prediction_json(&row->predicted);
+        json_object_set_new(object, "hosts", json_integer(row->predicted.hosts));
+        json_object_set_new(object, "tasks", json_integer(row->predicted.tasks));
+        json_object_set_new(object, "slope", json_real(row->slope));
+        json_array_append_new(rows, object);
+    }
+    return json_pack("{s:s, s:f, s:o}", "why", choice->why, "tolerance", COVEY_CHOICE_TOLERANCE,
+                     "rows", rows);
+}
+
 static json_t *report_object(const struct report *report)
 {
     const struct measurement *run = report->run;
@@ -154,13 +179,9 @@ static json_t *report_object(const struct report *report)
                   known_figure(report->sequential_s), "speedup", known_figure(speedup(report)));
     json_object_update(object, times);
     json_decref(times);
-    const struct covey_prediction *predicted = report->predicted;
-    if (predicted != NULL && predicted->hosts != 0) {
-        json_object_set_new(object, "predicted",
-                            json_pack("{s:f, s:f, s:f, s:f}", "total_s", predicted->total_s,
-                                      "computation_s", predicted->computation_s, "communication_s",
-                                      predicted->communication_s, "idle_s", predicted->idle_s));
-    }
+    if (report->predicted != NULL && report->predicted->hosts != 0)
+        json_object_set_new(object, "predicted", prediction_json(report->predicted));
+    json_object_set_new(object, "choice", choice_json(report->choice));
     json_object_set_new(object, "each", each_json(run));
     json_object_set_new(object, "check",
                         report->checked ? json_pack("{s:b, s:s}", "passed", report->passed,

@@ -32,6 +32,7 @@ struct report {
     const char *output; /* file that was written, or NULL */
     const struct measurement *run;
     const struct covey_prediction *predicted; /* hosts 0: nothing was predicted */
+    const struct covey_choice *choice;        /* of the tasks and hosts; NULL: none was made */
 };
 
 /* Prints to standard output. Returns 0, or -1 after saying what is wrong. */

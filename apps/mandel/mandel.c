@@ -58,7 +58,8 @@ static const char help[] =
     "  -m, --iterations M    iterations after which a point counts as inside, 1 .. 65535 (8000)\n"
     "      --strip ROWS      rows of a strip (fewer and fewer as the work runs out)\n"
     "      --bag             strips are the items of a bag, and not given out by a master\n"
-    "  -n, --tasks TASKS     number of workers (one a host)\n"
+    "  -n, --tasks TASKS     number of workers (auto, which is as many as are worth it, where the\n"
+    "                        hosts are calibrated, otherwise one a host)\n"
     "  -o, --output FILE     write the picture as PNG\n" APP_OPTIONS_HELP;
 
 static int take_centre(const char *text, struct escape_view *view)

@@ -80,7 +80,9 @@ static const char help[] =
     "      --phases          pipe, multiply and roll one after the other, nothing is sent ahead\n"
     "      --hierarchical    pipe-multiply-roll of groups of tasks, whose products are again\n"
     "                        pipe-multiply-roll; Q, 4 if not set, is no prime\n"
-    "  -n, --tasks TASKS     the same as -q with the square root; must be a square\n"
+    "  -n, --tasks TASKS     the same as -q with the square root; must be a square, or auto: as "
+    "many\n"
+    "                        as are worth it, the default where the hosts are calibrated\n"
     "  -s, --seed SEED       matrices to multiply (1)\n"
     "      --freivalds       check by Freivalds' method instead of a sequential product; this is\n"
     "                        so in any case above N = 6144\n"
@@ -295,10 +297,13 @@ static int matmul_report(void *context, const struct coordinator_result *result)
     return status;
 }
 
-static int count_tasks(void *context, int hosts)
+/* A number that is asked for is a square. */
+static int count_tasks(void *context, int hosts, int asked)
 {
     struct matmul *matmul = context;
-    int q = matmul->options->q > 0 ? matmul->options->q : grid_default(hosts);
+    int q = asked > 0 ? 1 : grid_default(hosts);
+    while (q * q < asked)
+        q++;
     matmul->job.q = q > matmul->job.n ? (int)matmul->job.n : q;
     if (matmul->options->phases)
         matmul->job.groups = matmul->job.q;
@@ -357,21 +362,22 @@ static int matmul_coordinate(const void *program_options)
     if (options->bag)
         matmul.job.q = options->q;
     bool wanted = options->common.check || options->common.output != NULL;
-    const struct coordinator_program program = {.context = &matmul,
-                                                .title = "multiplying",
-                                                .tasks = options->bag ? NULL : count_tasks,
-                                                .place = options->bag ? NULL : matmul_place,
-                                                .feed = options->bag ? matmul_feed : NULL,
-                                                .conduct = options->bag ? matmul_conduct : NULL,
-                                                .tolerant = options->bag,
-                                                .end = matmul_end,
-                                                .pack_job = multiply_pack,
-                                                .job = &matmul.job,
-                                                .collect = wanted ? matmul_collect : NULL,
-                                                .compares =
-                                                    options->common.check && !options->freivalds,
-                                                .describe = matmul_describe,
-                                                .report = matmul_report};
+    const struct coordinator_program program = {
+        .context = &matmul,
+        .title = "multiplying",
+        .tasks_given = options->bag ? 0 : options->q * options->q,
+        .tasks = options->bag ? NULL : count_tasks,
+        .place = options->bag ? NULL : matmul_place,
+        .feed = options->bag ? matmul_feed : NULL,
+        .conduct = options->bag ? matmul_conduct : NULL,
+        .tolerant = options->bag,
+        .end = matmul_end,
+        .pack_job = multiply_pack,
+        .job = &matmul.job,
+        .collect = wanted ? matmul_collect : NULL,
+        .compares = options->common.check && !options->freivalds,
+        .describe = matmul_describe,
+        .report = matmul_report};
     int status = coordinator_main(&options->common, &program);
     outfile_discard(&matmul.file);
     freivalds_free(&matmul.freivalds);

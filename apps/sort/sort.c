@@ -61,7 +61,11 @@ static const char help[] =
     "                        or binary (signed 64-bit, this host's byte order)\n"
     "      --bag             runs and merges are the items of a bag instead, done by whoever is "
     "free\n"
-    "  -n, --tasks TASKS     number of tasks (one a host); any, powers of two make the best tree\n"
+    "  -n, --tasks TASKS     number of tasks; any, powers of two make the best tree (auto, which "
+    "is\n"
+    "                        as many as are worth it, where the hosts are calibrated, otherwise "
+    "one\n"
+    "                        a host)\n"
     "  -s, --seed SEED       keys to generate (1)\n"
     "  -o, --output FILE     write the sorted keys\n" APP_OPTIONS_HELP;
 

@@ -363,10 +363,10 @@ static int tiles_report(void *context, const struct coordinator_result *result)
 }
 
 /* The number of tasks may be the number of hosts: the plan for it is made once they are known. */
-static int check_plan(void *context, int hosts)
+static int check_plan(void *context, int hosts, int asked)
 {
     struct tiles *tiles = context;
-    int asked = tiles->options->common.tasks, tasks = asked > 0 ? asked : hosts;
+    int tasks = asked > 0 ? asked : hosts;
     return plan_trials(tiles, tasks) < 0 ? -1 : tasks;
 }
 

@@ -193,6 +193,39 @@ int covey_predict(const struct covey_calibration *calibration, const struct cove
 int covey_predict_best(const int *hosts, const double *total_s, int n, double tolerance,
                        int *break_even, int *efficient);
 
+/* What one number of hosts takes. */
+struct covey_choice_row {
+    struct covey_prediction predicted; /* with the number of tasks that suits these hosts */
+    double
+        slope; /* as of covey_predict_best(), between these hosts and the chosen ones; 0: those */
+};
+
+/* How many tasks are worth it, on how many hosts, and on which. */
+struct covey_choice {
+    int32_t tasks;
+    int32_t host_count;
+    int32_t hosts[COVEY_MODEL_HOSTS_MAX]; /* positions in the list of names, the fastest first */
+    int32_t left_out;                     /* hosts of the list that were not calibrated */
+    int32_t row_count;
+    int32_t row;                                         /* the chosen one */
+    struct covey_choice_row rows[COVEY_MODEL_HOSTS_MAX]; /* hosts increase */
+    char why[160];                                       /* one line */
+};
+
+/* The tolerance of the demos: twice the hosts must save an eighth of the time. A prediction may be
+ * off by that much, so less may be no gain at all. */
+#define COVEY_CHOICE_TOLERANCE 0.25
+
+/* Chooses among hosts, which are names[0] .. names[hosts - 1] (NULL: those of the calibration), by
+ * least predicted time, but no more hosts than pay (section 4.1): the most efficient number of
+ * covey_predict_best() with that tolerance. Hosts are taken the fastest first, and on each number
+ * of them the number of tasks is chosen by the same rule, up to one a processor; where
+ * problem->tasks is set, only the hosts are chosen. Sets *choice (free with covey_free()). Errors:
+ * as of covey_predict(), and EINVAL (the tolerance). */
+int covey_predict_choose(const struct covey_calibration *calibration,
+                         const struct covey_problem *problem, const char *const *names, int hosts,
+                         double tolerance, struct covey_choice **choice);
+
 /* All-to-all of blocks of `bytes` between all hosts of a topology. */
 struct covey_alltoall_prediction {
     double bound_s; /* the load of the bottleneck link times size / B (Faraj & Yuan, section 3) */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/model/model.h"
 #include "lib/msg/error.h"
 #include "lib/schedule/topology.h"
 #include "proto/model/model.h"
@@ -284,8 +285,16 @@ static int play_matmul(const struct model_machine *m, const struct covey_problem
     return model_matmul(m, p->size, q, time);
 }
 
+static int play_mandel(const struct model_machine *m, const struct model_view *view, int tasks,
+                       int strip, double **rows, struct model_time *time)
+{
+    if (*rows == NULL)
+        *rows = model_mandel_rows(view);
+    return *rows == NULL ? -1 : model_mandel(m, view, *rows, tasks, strip, time);
+}
+
 static int problem_play(const struct model_machine *m, const struct covey_problem *p,
-                        const struct model_view *view, struct model_time *time)
+                        const struct model_view *view, double **rows, struct model_time *time)
 {
     int tasks = p->tasks > 0 ? p->tasks : m->host_count;
     if (p->model == COVEY_MODEL_SORT && is_bag(p))
@@ -293,17 +302,17 @@ static int problem_play(const struct model_machine *m, const struct covey_proble
     if (p->model == COVEY_MODEL_SORT)
         return model_sort(m, p->size, tasks, time);
     if (p->model == COVEY_MODEL_MANDEL)
-        return model_mandel(m, view, tasks, p->strip, time);
+        return play_mandel(m, view, tasks, p->strip, rows, time);
     return play_matmul(m, p, time);
 }
 
-static int predict(const struct model_machine *m, const struct covey_problem *p,
+static int predict(const struct model_machine *m, const struct covey_problem *p, double **rows,
                    struct covey_prediction *prediction)
 {
     const struct model_view view = {p->centre_re, p->centre_im, p->zoom,
                                     p->width,     p->height,    p->iterations};
     struct model_time time;
-    if (problem_play(m, p, &view, &time) != 0)
+    if (problem_play(m, p, &view, rows, &time) != 0)
         return error_set(COVEY_ENOHOST,
                          "the calibration lacks what this program computes, or memory "
                          "is exhausted; run covey calibrate");
@@ -318,11 +327,11 @@ static int predict(const struct model_machine *m, const struct covey_problem *p,
     return COVEY_OK;
 }
 
-int covey_predict(const struct covey_calibration *calibration, const struct covey_problem *problem,
-                  const char *const *names, int hosts, struct covey_prediction *prediction)
+int model_predict(const struct calibration *c, const struct covey_problem *problem,
+                  const char *const *names, int hosts, double **rows,
+                  struct covey_prediction *prediction)
 {
-    const struct calibration *c = (const struct calibration *)(const void *)calibration;
-    if (calibration == NULL || problem == NULL || prediction == NULL || c->host_count < 1)
+    if (c == NULL || problem == NULL || prediction == NULL || c->host_count < 1)
         return error_set(COVEY_EINVAL, "predict: no calibration, problem or prediction");
     int error = problem_check(problem, hosts);
     if (error)
@@ -337,8 +346,18 @@ int covey_predict(const struct covey_calibration *calibration, const struct cove
     if (error == COVEY_OK)
         error = set_routes(c, route_of(c, problem), &machine);
     if (error == COVEY_OK)
-        error = predict(&machine, problem, prediction);
+        error = predict(&machine, problem, rows, prediction);
     free(speeds);
+    return error;
+}
+
+int covey_predict(const struct covey_calibration *calibration, const struct covey_problem *problem,
+                  const char *const *names, int hosts, struct covey_prediction *prediction)
+{
+    double *rows = NULL;
+    int error = model_predict((const struct calibration *)(const void *)calibration, problem, names,
+                              hosts, &rows, prediction);
+    free(rows);
     return error;
 }
 

@@ -193,11 +193,15 @@ struct model_view {
     int32_t width, height, iterations;
 };
 
+/* The iterations of each row of a picture, counted at one pixel of 64: what takes longest in its
+ * prediction, and is the same on any machine. Free the array. NULL: memory is exhausted. */
+double *model_mandel_rows(const struct model_view *view);
+
 /* Mandelbrot (section 2.3) by `tasks` workers, on the hosts in turn; the master is on the first one
- * and guides the sizes of strips, or (strip > 0) hands out so many rows at a time. Its iterations
- * are counted at one pixel of 64. */
-int model_mandel(const struct model_machine *machine, const struct model_view *view, int tasks,
-                 int strip, struct model_time *time);
+ * and guides the sizes of strips, or (strip > 0) hands out so many rows at a time. `rows` is what
+ * model_mandel_rows() counted. */
+int model_mandel(const struct model_machine *machine, const struct model_view *view,
+                 const double *rows, int tasks, int strip, struct model_time *time);
 
 /* ---- All-to-all ----------------------------------------------------------------------------- */
 
@@ -221,8 +225,11 @@ struct model_best {
     int efficient;  /* section 4.1: the last before the slope falls below the tolerance */
 };
 
-/* total_s[i] is for hosts[i], increasing. The slope is the share of the time that the next hosts
- * save, over the share by which they are more: 1 is linear speed-up, 0 none. */
+/* The share of the time that more hosts save, over the share by which they are more: 1 is linear
+ * speed-up, 0 none. */
+double model_slope(int fewer, double fewer_s, int more, double more_s);
+
+/* total_s[i] is for hosts[i], increasing. */
 struct model_best model_best(const int *hosts, const double *total_s, int n, double tolerance);
 
 #endif

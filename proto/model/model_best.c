@@ -16,6 +16,12 @@ static int find_break_even(const double *total_s, int n)
     return best;
 }
 
+double model_slope(int fewer, double fewer_s, int more, double more_s)
+{
+    double saved = fewer_s > 0 ? 1 - more_s / fewer_s : 0;
+    return saved / (1 - (double)fewer / more);
+}
+
 /* Searches for where the curve of the time flattens. One number of hosts that suits badly (a prime,
  * of which no grid is made) is not its end: the best of what comes later counts. */
 struct model_best model_best(const int *hosts, const double *total_s, int n, double tolerance)
@@ -25,12 +31,8 @@ struct model_best model_best(const int *hosts, const double *total_s, int n, dou
         int steepest = best.efficient;
         double most = tolerance;
         for (int j = best.efficient + 1; j <= best.break_even; j++) {
-            /* From i hosts on to j: the share of the time that is saved over the share by which
-             * hosts grow. */
             int i = best.efficient;
-            double saved = 1 - total_s[j] / total_s[i];
-            double more = 1 - (double)hosts[i] / hosts[j];
-            double here = saved / more;
+            double here = model_slope(hosts[i], total_s[i], hosts[j], total_s[j]);
             if (here < most)
                 continue;
             steepest = j;

@@ -34,7 +34,7 @@ struct worker {
 struct drawing {
     const struct model_machine *machine;
     const struct model_view *view;
-    double *rows; /* iterations of each */
+    const double *rows; /* iterations of each */
     struct worker *workers;
     int tasks, strip, next;
     double link_s; /* when the master's link has taken in all so far */
@@ -65,6 +65,17 @@ static double iterations_of_row(const struct model_view *v, int row)
     for (int i = v->width < STRIDE ? 0 : STRIDE / 2; i < v->width; i += STRIDE, looked++)
         sum += iterations_at(v->centre_re + (i + 0.5 - v->width / 2.0) * size, im, v->iterations);
     return sum / looked * v->width;
+}
+
+double *model_mandel_rows(const struct model_view *view)
+{
+    double *rows = calloc((size_t)view->height, sizeof *rows);
+    for (int row = 0; rows != NULL && row < view->height; row++) {
+        bool looked_at = row % STRIDE == 0;
+        int middle = row + STRIDE / 2 < view->height ? row + STRIDE / 2 : row;
+        rows[row] = looked_at ? iterations_of_row(view, middle) : rows[row - 1];
+    }
+    return rows;
 }
 
 /* ---- The queue ------------------------------------------------------------------------------ */
@@ -155,12 +166,6 @@ static int first_to_end(const struct drawing *d)
 
 static void rows_draw(struct drawing *d)
 {
-    int height = d->view->height;
-    for (int row = 0; row < height; row++) {
-        bool looked_at = row % STRIDE == 0;
-        int middle = row + STRIDE / 2 < height ? row + STRIDE / 2 : row;
-        d->rows[row] = looked_at ? iterations_of_row(d->view, middle) : d->rows[row - 1];
-    }
     for (int i = 0; i < QUEUED * d->tasks; i++)
         rows_give(d, i % d->tasks, 0);
     for (int worker; (worker = first_to_end(d)) >= 0;)
@@ -200,18 +205,17 @@ static void sum_up(const struct drawing *d, struct model_time *time)
     time->idle_s = rest_s - time->communication_s;
 }
 
-int model_mandel(const struct model_machine *machine, const struct model_view *view, int tasks,
-                 int strip, struct model_time *time)
+int model_mandel(const struct model_machine *machine, const struct model_view *view,
+                 const double *rows, int tasks, int strip, struct model_time *time)
 {
-    struct drawing d = {.machine = machine, .view = view, .tasks = tasks, .strip = strip};
-    d.rows = calloc((size_t)view->height, sizeof *d.rows);
+    struct drawing d = {
+        .machine = machine, .view = view, .rows = rows, .tasks = tasks, .strip = strip};
     d.workers = calloc((size_t)tasks, sizeof *d.workers);
-    bool good = d.rows != NULL && d.workers != NULL && set_speeds(&d);
+    bool good = d.workers != NULL && set_speeds(&d);
     if (good) {
         rows_draw(&d);
         sum_up(&d, time);
     }
-    free(d.rows);
     free(d.workers);
     return good ? 0 : -1;
 }
