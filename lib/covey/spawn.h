@@ -93,6 +93,13 @@ struct covey_place {
  * nothing. Errors: as covey_spawn(). */
 int covey_place(covey_t *vm, const struct covey_spawn *what, int n, struct covey_place **places);
 
+/* How many tasks would have a processor each at the moment, on the hosts that covey_spawn() with
+ * the same `what` could use: sets *places (free with covey_free()) to these hosts and returns their
+ * number. `tasks` of a host is its cores less what competes for them, rounded, and no more than
+ * there is memory for (`needs`); hosts that share processors get them in turn. Where none is free,
+ * the host on which a task should end first has 1. Starts nothing. Errors: as covey_spawn(). */
+int covey_place_idle(covey_t *vm, const struct covey_spawn *what, struct covey_place **places);
+
 /* Reads an output message: *stream is 1 (standard output) or 2 (standard error), *text whole
  * lines of *bytes bytes that belong to the message, not ended by a NUL. Errors: ETYPE, EEND. */
 int covey_unpack_output(covey_msg_t *msg, int *stream, const char **text, size_t *bytes);

@@ -590,3 +590,107 @@ int place_explain(struct covey *vm, const struct covey_spawn *what, int n,
         free(list);
     return result;
 }
+
+/* ---- processors that are free ---------------------------------------------------------------- */
+
+/* Whether both are one host, or share processors. */
+static bool same_processors(const struct scene *s, int a, int b)
+{
+    const struct covey_host_stat *stats = s->outlook->stats;
+    uint64_t machine = stats[s->row[a]].machine;
+    return s->row[a] == s->row[b] || (machine != 0 && machine == stats[s->row[b]].machine);
+}
+
+/* The hosts that share its processors: how many, and how many of them stand before it. */
+static int sharers(const struct scene *s, int at, int *before)
+{
+    int count = 0;
+    *before = 0;
+    for (int i = 0; i < s->count; i++) {
+        bool same = same_processors(s, i, at);
+        count += same;
+        *before += same && i < at;
+    }
+    return count;
+}
+
+/* What a host may take: the processors for which nothing competes, or its turn of those that it
+ * shares, as far as each task finds its memory. A host with a part of a processor has one, and one
+ * that pages none. */
+static int idle_processors(const struct scene *s, int at)
+{
+    const struct placement_host *p = &s->hosts[at];
+    double memory = (double)s->needs->memory_bytes;
+    double free = (p->cores > 1 ? p->cores : 1) - p->demand;
+    int before, sharing = sharers(s, at, &before), all = free > 0 ? (int)(free + 0.5) : 0;
+    int here = all / sharing + (before < all % sharing);
+    if (memory > 0 && p->memory_free >= 0 && p->memory_free < memory * here)
+        here = (int)(p->memory_free / memory);
+    return p->pages ? 0 : here;
+}
+
+static void say_idle(const struct scene *s, int at, int tasks, char *text, size_t size)
+{
+    const struct placement_host *p = &s->hosts[at];
+    int before, sharing = sharers(s, at, &before);
+    char shared[48] = "";
+    if (sharing > 1)
+        snprintf(shared, sizeof shared, ", which %d hosts share", sharing);
+    if (!s->outlook->stats[s->row[at]].known)
+        snprintf(text, size, "it does not answer");
+    else if (p->pages)
+        snprintf(text, size, "it pages");
+    else if (s->needs->memory_bytes > 0 && p->memory_free >= 0 &&
+             p->memory_free < (double)s->needs->memory_bytes * (tasks + 1))
+        snprintf(text, size, "it has %.0f MiB of free memory", p->memory_free / 1048576);
+    else
+        snprintf(text, size, "%.1f compete for %.3g core%s%s", p->demand, p->cores,
+                 p->cores == 1 ? "" : "s", shared);
+}
+
+/* Where no processor is free the host on which a task ends first is taken for one. */
+static void scene_idle(struct scene *s, struct covey_place *places)
+{
+    int total = 0;
+    for (int i = 0; i < s->count; i++) {
+        int tasks = idle_processors(s, i);
+        place_set(&s->outlook->hosts[s->row[i]], tasks, &places[i]);
+        say_idle(s, i, tasks, places[i].why, sizeof places[i].why);
+        total += tasks;
+    }
+    if (total > 0)
+        return;
+    uint32_t best = 0;
+    scene_choose(s, 0, 1, &best);
+    places[best].tasks = 1;
+    say_load(s, (int)best, "no processor is free, a task ends first here", places[best].why,
+             sizeof places[best].why);
+}
+
+static int deal_idle(struct covey *vm, const struct covey_spawn *what, const struct deal *deal,
+                     struct covey_place *places)
+{
+    struct scene scene;
+    if (!scene_make(vm, deal, what->needs, &scene))
+        return vm->home.lost != 0 ? vm->home.lost
+                                  : error_set(COVEY_EDAEMON, "the hosts' load is not known");
+    scene_idle(&scene, places);
+    scene_free(&scene);
+    return deal->count;
+}
+
+int place_idle(struct covey *vm, const struct covey_spawn *what, struct covey_place **places)
+{
+    struct deal deal;
+    int result = deal_make(vm, what, &deal);
+    if (result != COVEY_OK)
+        return result;
+    struct covey_place *list = calloc((size_t)deal.count, sizeof *list);
+    result = list == NULL ? error_code(COVEY_ENOMEM) : deal_idle(vm, what, &deal, list);
+    deal_free(&deal);
+    if (result >= 0)
+        *places = list;
+    else
+        free(list);
+    return result;
+}

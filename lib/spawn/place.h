@@ -37,6 +37,8 @@ int deal_tasks(struct covey *vm, const struct covey_spawn *what, const struct de
 /* What covey_place() gives. */
 int place_explain(struct covey *vm, const struct covey_spawn *what, int n,
                   struct covey_place **places);
+/* What covey_place_idle() gives. */
+int place_idle(struct covey *vm, const struct covey_spawn *what, struct covey_place **places);
 void place_free(struct covey *vm);
 
 #endif

@@ -260,6 +260,15 @@ int covey_place(covey_t *vm, const struct covey_spawn *what, int n, struct covey
     return call_end(vm, &call, place_explain(vm, what, n, places));
 }
 
+int covey_place_idle(covey_t *vm, const struct covey_spawn *what, struct covey_place **places)
+{
+    int result = spawn_check(vm, what, 1);
+    if (result != COVEY_OK || places == NULL)
+        return result != COVEY_OK ? result : error_set(COVEY_EINVAL, "place: nowhere to put it");
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, place_idle(vm, what, places));
+}
+
 /* ---- standard input -------------------------------------------------------------------------- */
 
 #define INPUT_BYTES 32768 /* a request */

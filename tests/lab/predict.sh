@@ -4,16 +4,17 @@
 #
 #   tests/lab/predict.sh [--hosts "1 2 4 8"] [--routes "tcp"] [--demos "mandel matmul sort"]
 #                        [--rate 100M] [--cpu 0.2] [--mtu 1500] [--size DEMO=N] [--blas LIBRARY]
-#                        [--runs N] [--calibration FILE] [--keep DIR]
+#                        [--runs N] [--auto] [--calibration FILE] [--keep DIR]
 #
 # One lab (vm.sh) with as many hosts as the largest number says, links of --rate and hosts of --cpu of
 # a core: covey calibrate measures it, or FILE from an earlier run is taken (and, where it is not
 # there, written). Each demo then runs on its first hosts, --runs times. matmul computes with textbook.c
 # unless --blas names another library, or none (--blas '').
+# --auto: each demo runs as often with -n auto, too, and a last table has what it chose beside those numbers (section 4.1).
 # --keep: what the demos printed, and a picture of each demo and route, are left in DIR.
 # The table, in Markdown, goes to standard output, what happens meanwhile to standard error. The
 # status is 0 when every run ended well and every prediction is within 15 % of the mean time (matmul,
-# mandel) or 25 % (sort). Without root: status 77.
+# mandel) or 25 % (sort), and none that chose by itself took 25 % longer than the best number of hosts. Without root: status 77.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,6 +27,7 @@ rate=100M
 cpu=0.2
 mtu=1500
 runs=1
+auto=0
 calibration=
 keep=
 blas=textbook
@@ -74,6 +76,37 @@ print_table() { # DEMO ROUTE; fails when a prediction is too far off
     } END { exit worse }'
 }
 
+run_auto() { # DEMO ROUTE
+    # shellcheck disable=SC2046 # one word an argument
+    "$1" -n auto --explain --route "$2" --baseline 0 --json $(arguments_of "$1") >"$work/run" ||
+        { echo "predict.sh: $1 -n auto over $2 failed" >&2 && return 1; }
+    cat "$work/run" >>"$work/$1.$2.auto"
+}
+
+# A row for each demo: seconds by number of hosts, then what -n auto chose, and its seconds.
+print_auto() { # fails when the best number was much better
+    local demo route n status=0
+    echo
+    echo "**As many hosts as are worth it**: hosts of $cpu core, links of ${rate}bit/s, MTU $mtu, $runs run(s), seconds"
+    echo
+    # shellcheck disable=SC2086 # one word a number
+    echo "| |$(printf ' %s host(s) |' $hosts) chosen | measured | predicted |"
+    # shellcheck disable=SC2086
+    echo "|---|$(printf -- '---:|%.0s' $hosts)---:|---:|---:|"
+    for demo in $demos; do
+        for route in $routes; do
+            { figures_of "$work/$demo.$route.json" && echo "auto $(figures_of "$work/$demo.$route.auto") $(figure tasks "$work/$demo.$route.auto" | head -n 1)"; } |
+                awk -v name="$demo ${size[$demo]}, $route" '
+                    $1 != "auto" { row = row sprintf(" %.2f |", $2); if (!best || $2 < best) best = $2; next }
+                    {
+                        printf "| %s |%s %d host(s), %d task(s) | %.2f | %.2f |\n", name, row, $2, $NF, $3, $7
+                        exit $3 > 1.25 * best
+                    }' || status=1
+        done
+    done
+    return $status
+}
+
 draw() { # DEMO ROUTE
     covey predict "$1" --route "$2" --size "${size[$1]}" --procs "1-$(wc -w <<<"$LAB_HOSTS")" --measured "$work/$1.$2.json" \
         --plot "$work/$1.$2.png" >/dev/null
@@ -90,10 +123,14 @@ run_all() {
                     run_demo "$demo" "$route" "$n" || status=1
                 done
             done
+            for ((turn = 0; turn < auto * runs; turn++)); do
+                run_auto "$demo" "$route" || status=1
+            done
             print_table "$demo" "$route" || status=1
             [ -z "$keep" ] || draw "$demo" "$route"
         done
     done
+    [ $auto = 0 ] || print_auto || status=1
     return $status
 }
 
@@ -112,6 +149,7 @@ while [ $# -gt 0 ]; do
     --runs) runs=${2:?} && shift ;;
     --size) size_take size "${2:?}" || usage; shift ;;
     --blas) blas=${2?} && shift ;;
+    --auto) auto=1 ;;
     --calibration) calibration=${2:?} && shift ;;
     --keep) keep=${2:?} && shift ;;
     --inside) inside=1 && work=${2:?} && shift ;; # a VM, see below

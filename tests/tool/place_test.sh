@@ -89,6 +89,24 @@ bad_memory() {
     covey run --memory lots true 2>"$work/why" && return 1
     grep -q 'covey: run: --memory lots: must be a size' "$work/why"
 }
+# A task for each processor that is free: b has none.
+takes_what_is_free() {
+    is "$(went auto --explain)" "a $cores c $cores d $cores" && cat "$work/why" &&
+        grep -qE '^b +0 +8\.0 compete for [0-9.]+ cores?$' "$work/why" && grep -qE "^a +$cores +0\.0 compete" "$work/why" &&
+        is "$(went auto --host b,c)" "c $cores" && is "$(went auto --each --host b,c)" "b 1 c $cores"
+}
+takes_one_where_nothing_is_free() {
+    is "$(went auto --host b --explain)" "b 1" && grep -qE '^b +1 +no processor is free, a task ends first here' "$work/why"
+}
+takes_what_fits() { # c has 977 MiB, d 3906
+    is "$(went auto --host c,d --memory 900M --explain)" "c 1 d $((cores < 4 ? cores : 4))" && grep -qE '^c +1 +it has 977 MiB' "$work/why"
+}
+bad_auto() {
+    covey run -n automatic true 2>"$work/why" && return 1
+    grep -q 'covey: run: -n automatic: must be a number in 1 .. [0-9]*, or auto' "$work/why" || return 1
+    covey run -n auto --traffic t40001:1G true 2>"$work/why" && return 1
+    grep -q 'covey: run: --traffic is not for -n auto' "$work/why"
+}
 silent() { # one that does not answer at all
     local pid
     pid=$(daemon_pid d)
@@ -148,6 +166,10 @@ if expect "four hosts, one of them loaded" start a b c d; then
     expect "covey hosts shows alpha and beta between each two" shows_pairs
     expect "without a calibration it says so" shows_no_pairs
     expect "traffic with nobody is refused" bad_traffic
+    expect "-n auto: a task for each processor that is free" takes_what_is_free
+    expect "one where none is free" takes_one_where_nothing_is_free
+    expect "no more than there is memory for" takes_what_fits
+    expect "auto alone is meant by auto, and takes no traffic" bad_auto
     unset COVEY_CALIBRATION
     expect "a host that pages gets nothing" gets_pressure
     expect "a host whose link is in use is avoided" gets_traffic
@@ -164,8 +186,15 @@ speeds() { # virtual hosts that play unequal ones
     covey start --as slow --hosts "$work/hosts" >/dev/null || return 1
     is "$(went "$cores" --explain)" "fast $cores" && grep -q 'speed 3.00' "$work/why" && covey halt
 }
+# Whatever load the machine has: no more tasks than it has processors, and one at least.
+shares_processors() {
+    local n
+    n=$(covey run -n auto --explain echo started 2>"$work/why" | grep -c started)
+    cat "$work/why" && [ "$n" -ge 1 ] && [ "$n" -le "$cores" ] && grep -qE '^h3 +[0-9]+ .*, which 4 hosts share$' "$work/why"
+}
 covey start --local 4 >/dev/null || bad "four virtual hosts start"
 expect "equal hosts take turns" round_robin
+expect "-n auto knows that they share processors" shares_processors
 covey halt
 expect "the fast host gets the first tasks" speeds
 finish

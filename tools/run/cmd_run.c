@@ -37,7 +37,8 @@ enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, BY_SIGNAL = 128 };
 struct run {
     struct tool *tool;
     struct run_line line;
-    covey_tid_t *tids; /* a negative one is an error code */
+    struct covey_place *places; /* whose names the line may use; NULL: nobody asked */
+    covey_tid_t *tids;          /* a negative one is an error code */
     int count;
     int alive; /* of those whose ends were asked for */
     int worst; /* the worst exit status so far */
@@ -204,29 +205,39 @@ static int watch_tasks(struct run *run)
     return error;
 }
 
-/* Says on standard error where the tasks go; what was chosen holds when they are started next. */
-static int explain_places(struct run *run)
+/* Says on standard error where the tasks go. */
+static int explain_places(const struct covey_place *places, int count)
 {
     static const char *const headings[] = {"HOST", ">TASKS", "WHY", NULL};
-    struct covey_place *places;
-    int count = covey_place(run->tool->vm, &run->line.what, run->line.n, &places);
-    if (count < 0)
-        return count;
     struct table *table = table_create(headings);
     for (int i = 0; i < count; i++)
         TABLE_ROW(table, places[i].name, CELL("%d", (int)places[i].tasks), places[i].why);
     int failed = table_print(table, stderr);
     table_destroy(table);
-    covey_free(places);
     return failed ? COVEY_ENOMEM : 0;
+}
+
+/* What was chosen holds when they are started next. */
+static int place_tasks(struct run *run)
+{
+    int count = 0;
+    if (run->line.automatic)
+        count = covey_place_idle(run->tool->vm, &run->line.what, &run->places);
+    else if (run->line.explain)
+        count = covey_place(run->tool->vm, &run->line.what, run->line.n, &run->places);
+    if (count < 0)
+        return count;
+    if (run->line.automatic && !run_line_spread(&run->line, run->places, count))
+        return COVEY_ENOMEM;
+    return run->line.explain ? explain_places(run->places, count) : 0;
 }
 
 static int spawn_tasks(struct run *run)
 {
-    int count = covey_spawn_count(run->tool->vm, &run->line.what, run->line.n);
-    int error = count < 0 ? count : run->line.explain ? explain_places(run) : 0;
-    if (error < 0)
-        return error;
+    int error = place_tasks(run);
+    int count = error < 0 ? error : covey_spawn_count(run->tool->vm, &run->line.what, run->line.n);
+    if (count < 0)
+        return count;
     run->tids = calloc((size_t)count + 1, sizeof *run->tids);
     if (!run->tids)
         return COVEY_ENOMEM;
@@ -425,6 +436,7 @@ static int run_command(struct tool *tool, int argc, char **argv)
     if (status == TOOL_OK)
         status = execute(&run);
     run_line_fini(&run.line);
+    covey_free(run.places);
     free(run.tids);
     outlet_fini(&run.outlet);
     return status;
@@ -434,7 +446,7 @@ const struct command cmd_run = {
     .name = "run",
     .run = run_command,
     .usage =
-        "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
+        "[-n N|auto] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
         "[--cwd DIR] [--tag-output] [--no-input] [--no-descendants] [--strict] [--memory BYTES] "
         "[--traffic TID:BYTES] [--explain] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",

@@ -18,7 +18,9 @@
 #define TASKS_MAX 262143 /* a tid has 18 bits for the task of a host */
 
 const struct args_option run_line_options[] = {
-    {"tasks", 'n', "N", "start N tasks (1; with --host one on each), with --each N a host"},
+    {"tasks", 'n', "N|auto",
+     "start N tasks (1; with --host one on each), with --each N a host; auto: one for each "
+     "processor that is free"},
     {"host", 'H', "HOST,...", "on these hosts"},
     {"each", 'e', NULL, "on every host, or on each host of --host"},
     {"route", 'r', "ROUTE", "force the tasks' messages over shm, udp, tcp or ether"},
@@ -80,9 +82,10 @@ static int add_env(struct run_line *line, const char *text)
 
 static int set_tasks(struct run_line *line, const char *text)
 {
-    long n;
-    if (!args_number(text, 1, TASKS_MAX, &n))
-        return tool_usage("run", "-n %s: must be a number in 1 .. %d", text, TASKS_MAX);
+    long n = 0;
+    line->automatic = strcmp(text, "auto") == 0;
+    if (!line->automatic && !args_number(text, 1, TASKS_MAX, &n))
+        return tool_usage("run", "-n %s: must be a number in 1 .. %d, or auto", text, TASKS_MAX);
     line->n = (int)n;
     return TOOL_OK;
 }
@@ -220,12 +223,38 @@ int run_line_read(struct run_line *line, int argc, char **argv)
     line->what.env = (const char *const *)line->env;
     if (line->hosts && line->what.where != COVEY_WHERE_EACH) {
         line->what.where = COVEY_WHERE_HOSTS;
-        if (line->n == 0)
+        if (line->n == 0 && !line->automatic)
             line->n = line->host_count;
     }
-    if (line->n == 0)
+    if (line->n == 0 && !line->automatic)
         line->n = 1;
+    if (line->automatic && line->needs.traffic_count > 0)
+        return tool_usage("run", "--traffic is not for -n auto, which takes the hosts whose "
+                                 "processors are free");
     return set_program(line, &argv[args.next - 1]);
+}
+
+bool run_line_spread(struct run_line *line, struct covey_place *places, int count)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        if (places[i].tasks == 0 && line->what.where == COVEY_WHERE_EACH)
+            places[i].tasks = 1;
+        n += places[i].tasks;
+    }
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    if (!names)
+        return false;
+    line->n = 0;
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < places[i].tasks; k++)
+            names[line->n++] = places[i].name;
+    }
+    free(line->hosts);
+    line->hosts = names;
+    line->what.hosts = names;
+    line->what.where = COVEY_WHERE_HOSTS;
+    return true;
 }
 
 void run_line_fini(struct run_line *line)
