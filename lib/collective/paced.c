@@ -33,6 +33,7 @@
 #include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
+#include "proto/schedule/pace_bytes.h"
 #include "proto/wire/list.h"
 
 #include <assert.h>
@@ -40,11 +41,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EARLY_BYTES 8192
-#define EARLY_US 100
-#define EARLY_LONG_BYTES 12288
-#define REST_BYTES_MIN 1448 /* come while a stream is not read: see rest.c */
-#define REST_BYTES_MAX 10240
 #define REST_US_MIN 200 /* less is not worth a timer */
 
 struct paced {
@@ -180,23 +176,12 @@ static uint64_t paced_rate(const struct covey_req *req)
     return ((const struct paced *)req->of)->job.rate;
 }
 
-/* So many bytes may come before the next look at a stream: few of a message's first ones, since its
- * sender begins with a window of some ten segments and stands still until it hears of them, and no
- * more than are missing until it hands over, or is whole. */
-static uint64_t rest_bytes(uint64_t mark, uint64_t received, uint64_t size)
-{
-    uint64_t most = received / 2 < REST_BYTES_MIN ? REST_BYTES_MIN : received / 2;
-    uint64_t left = (received < mark ? mark : size) - received;
-    most = most < REST_BYTES_MAX ? most : REST_BYTES_MAX;
-    return left < most ? left : most;
-}
-
 static uint64_t paced_rest_us(const struct covey_req *req, uint64_t received, uint64_t size)
 {
     uint64_t rate = paced_rate(req);
     if (rate == 0)
         return 0;
-    uint64_t for_us = rest_bytes(req->pacing.mark, received, size) * UINT64_C(1000000) / rate;
+    uint64_t for_us = pace_rest_bytes(req->pacing.mark, received, size) * UINT64_C(1000000) / rate;
     return for_us < REST_US_MIN ? 0 : for_us;
 }
 
@@ -398,21 +383,6 @@ void paced_sync_lost(struct covey *vm, const struct peer *peer)
 
 /* ---- the beginning ----------------------------------------------------------------------- */
 
-size_t paced_early_bytes(uint64_t rate)
-{
-    return EARLY_BYTES + (size_t)(rate * EARLY_US / 1000000);
-}
-
-/* When all but so many bytes of a message are here, it hands over. Of a long one more may be under
- * way then: what waits in front of the bottleneck is little of it, and the bottleneck never idle.
- */
-static uint64_t mark_of(const struct paced_job *job, uint64_t bytes)
-{
-    uint64_t part = bytes / 4 < EARLY_LONG_BYTES ? bytes / 4 : EARLY_LONG_BYTES;
-    uint64_t early = part > job->early_bytes ? part : job->early_bytes;
-    return bytes > early ? bytes - early : 1;
-}
-
 static void post_receive(struct paced *p, int from)
 {
     const struct vector *v = p->job.recv;
@@ -428,8 +398,8 @@ static void post_receive(struct paced *p, int from)
                               .receive.capacity = vector_count(v, from),
                               .owner = &paced_owner,
                               .of = p,
-                              .pacing.mark =
-                                  mark_of(&p->job, item_bytes(v->type, vector_count(v, from)))};
+                              .pacing.mark = pace_mark_bytes(
+                                  p->job.early_bytes, item_bytes(v->type, vector_count(v, from)))};
     receive_start(p->team->vm, req);
 }
 

@@ -12,14 +12,10 @@
 struct paced_job {
     const struct pace_plan *plan;
     const struct vector *send, *recv; /* the own block is none of its business */
-    size_t early_bytes; /* a message is as good as here when no more of it are under way, or, of a
-                         * long one, when somewhat more are */
-    uint64_t rate;      /* bytes a second that this rank sends at most to each; 0: unknown */
+    uint64_t early_bytes; /* a message is as good as here when no more of it are under way, or, of a
+                           * long one, when somewhat more are */
+    uint64_t rate;        /* bytes a second that this rank sends at most to each; 0: unknown */
 };
-
-/* How many of its last bytes may be under way when a message hands over: those that the switches of
- * a path hold, each a frame, and those that pass while the hand-over is under way. */
-size_t paced_early_bytes(uint64_t rate);
 
 /* Posts all receives and starts what may start. `whole` is a request of the team's context, with
  * the tag of its messages, which is finished when all is over or has failed; `number` counts the

@@ -6,6 +6,7 @@
 #include "lib/collective/paced.h"
 #include "lib/exchange/alltoall.h"
 #include "lib/team/team_topology.h"
+#include "proto/schedule/pace_bytes.h"
 
 struct scheduled {
     struct alltoall a;
@@ -29,7 +30,7 @@ void alltoall_scheduled(struct collective *c, const struct alltoall *a)
     s->job = (struct paced_job){.plan = &t->plan,
                                 .send = &s->a.send,
                                 .recv = &s->a.recv,
-                                .early_bytes = paced_early_bytes(t->rate),
+                                .early_bytes = pace_early_bytes(t->rate),
                                 .rate = t->rate};
     alltoall_own_block(c, a);
     collective_paced(c, &s->job);

@@ -11,12 +11,9 @@
 #include "lib/collective/collective_step.h"
 #include "lib/exchange/alltoall.h"
 #include "lib/msg/error.h"
+#include "proto/schedule/unscheduled.h"
 
 #include <string.h>
-
-#define WINDOW 8          /* messages under way each way */
-#define PAIRED_BYTES 6144 /* under way from each, or two blocks */
-#define PAIR_BYTES_MAX 8192
 
 /* ---- blocks with each --------------------------------------------------------------------------
  */
@@ -48,7 +45,8 @@ static int receive_block(struct collective *c, const struct alltoall *a, int fro
 struct window {
     int size;
     bool paired;
-    int sends[WINDOW], receives[WINDOW]; /* the last ones of each place, or -1 */
+    int sends[UNSCHEDULED_WINDOW],
+        receives[UNSCHEDULED_WINDOW]; /* the last ones of each place, or -1 */
 };
 
 static void exchange_with(struct collective *c, const struct alltoall *a, struct window *w, int i)
@@ -69,7 +67,7 @@ static void exchange_with(struct collective *c, const struct alltoall *a, struct
 
 static void exchange_with_all(struct collective *c, const struct alltoall *a, struct window w)
 {
-    for (int i = 0; i < WINDOW; i++)
+    for (int i = 0; i < UNSCHEDULED_WINDOW; i++)
         w.sends[i] = w.receives[i] = -1;
     for (int i = 1; i < collective_team(c)->size; i++)
         exchange_with(c, a, &w, i);
@@ -78,7 +76,7 @@ static void exchange_with_all(struct collective *c, const struct alltoall *a, st
 
 void alltoall_linear(struct collective *c, const struct alltoall *a)
 {
-    exchange_with_all(c, a, (struct window){.size = WINDOW});
+    exchange_with_all(c, a, (struct window){.size = UNSCHEDULED_WINDOW});
 }
 
 /* Small blocks: as many under way from each as the queues of a network hold. Within a host there
@@ -89,11 +87,8 @@ static int blocks_at_once(const struct covey_team *team, const struct alltoall *
     if (a->send.uneven || bytes == 0)
         return 1;
     if (team->hosts == 1)
-        return WINDOW;
-    if (bytes * 2 > PAIR_BYTES_MAX)
-        return 1;
-    size_t blocks = PAIRED_BYTES / bytes;
-    return blocks < 2 ? 2 : blocks > WINDOW ? WINDOW : (int)blocks;
+        return UNSCHEDULED_WINDOW;
+    return unscheduled_at_once(bytes);
 }
 
 /* Whom a member sends to next. */
@@ -102,25 +97,13 @@ struct turns {
     int next;
 };
 
-/* How many ranks on the i-th is that a member sends to: near ones and far ones in turn, so that
- * links between switches are busy from the beginning to the end. From half of the way on it sends
- * to those that it received from in the first half, in their order: what goes back takes along the
- * acknowledgement, before the kernel sends it by itself. */
-static int distance(int i, int size)
-{
-    int half = size / 2;
-    bool back = i > half;
-    int most = back ? size - 1 - half : half, k = back ? i - half : i;
-    int on = k % 2 != 0 ? (k + 1) / 2 : most + 1 - k / 2;
-    return back ? size - on : on;
-}
-
 static int send_next(struct collective *c, void *arg)
 {
     struct turns *t = arg;
     const struct covey_team *team = collective_team(c);
     if (t->next < team->size)
-        send_block(c, &t->a, (team->rank + distance(t->next++, team->size)) % team->size);
+        send_block(c, &t->a,
+                   (team->rank + unscheduled_distance(t->next++, team->size)) % team->size);
     return COVEY_OK;
 }
 
@@ -136,7 +119,7 @@ void alltoall_pairwise(struct collective *c, const struct alltoall *a)
         if (t != NULL) {
             *t = (struct turns){.a = *a, .next = 1};
             for (int i = 1; i < team->size; i++) {
-                int on = distance(i, team->size);
+                int on = unscheduled_distance(i, team->size);
                 int received = receive_block(c, a, (team->rank - on + team->size) % team->size);
                 if (i + at_once < team->size)
                     collective_after(c, collective_call(c, send_next, t), received);

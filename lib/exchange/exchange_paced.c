@@ -9,6 +9,7 @@
 #include "lib/msg/error.h"
 #include "lib/schedule/topology.h"
 #include "lib/team/team_topology.h"
+#include "proto/schedule/pace_bytes.h"
 
 #include <string.h>
 
@@ -80,7 +81,7 @@ void exchange_paced(struct collective *c, const struct covey_exchange_plan *plan
     r->job = (struct paced_job){.plan = &order->pace,
                                 .send = &r->send,
                                 .recv = &r->recv,
-                                .early_bytes = paced_early_bytes(order->rate),
+                                .early_bytes = pace_early_bytes(order->rate),
                                 .rate = order->rate};
     if (fill_vector(c, &r->send, plan->out, plan->out_count, (void *const *)out) &&
         fill_vector(c, &r->recv, plan->in, plan->in_count, in))
