@@ -226,18 +226,21 @@ int covey_predict_choose(const struct covey_calibration *calibration,
                          const struct covey_problem *problem, const char *const *names, int hosts,
                          double tolerance, struct covey_choice **choice);
 
-/* All-to-all of blocks of `bytes` between all hosts of a topology. */
+/* All-to-all of blocks of `bytes` between all hosts of a topology: the bound, and three algorithms
+ * of covey_collectives(5), played frame by frame: TCP, and links with queues of 128 KiB, which drop
+ * what exceeds them. */
 struct covey_alltoall_prediction {
     double bound_s; /* the load of the bottleneck link times size / B (Faraj & Yuan, section 3) */
-    double scheduled_s; /* their phases, each alpha and a block on the slowest link */
-    double
-        unscheduled_s; /* rounds of a ring: in each the busiest link carries all that meets there */
-    uint32_t phases;
+    double scheduled_s; /* `scheduled`: their phases, each message as soon as it may */
+    double ring_s;      /* `linear`: to the next rank, the one after it and so on, all at once */
+    double pairwise_s;  /* `pairwise`: to one rank and from one at a time, of small blocks more */
+    uint32_t phases;    /* of the schedule */
     uint32_t ranks;
 };
 
 /* hosts[i] is where rank i runs, as in covey_schedule_create(), NULL: one rank a host. Rates are
- * taken net of Ethernet's and TCP's headers. Errors: EINVAL, ENOMEM. */
+ * taken net of Ethernet's and TCP's headers. alpha_s is what a short message takes from task to
+ * task. Takes a second for some hundred thousand frames of 1448 bytes. Errors: EINVAL, ENOMEM. */
 int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *hosts, int ranks,
                            double bytes, double alpha_s,
                            struct covey_alltoall_prediction *prediction);

@@ -13,7 +13,10 @@
 #include "lib/schedule/topology.h"
 #include "proto/model/model.h"
 
-#define WIRE_SHARE (1448.0 / 1538.0) /* of TCP in full Ethernet frames */
+/* Of networks, for all-to-alls: Ethernet frames full of TCP, and ports of small switches. */
+#define FRAME_BYTES 1448.0
+#define HEADER_BYTES 90.0
+#define QUEUE_BYTES 131072.0
 #define DOUBLE_BYTES 8
 #define SIZE_MAX_N ((int64_t)1 << 20)
 #define KEYS_MAX ((int64_t)1 << 40)
@@ -384,6 +387,12 @@ int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *host
 {
     struct network network;
     struct model_alltoall result;
+    const struct net_config config = {.frame_bytes = FRAME_BYTES,
+                                      .header_bytes = HEADER_BYTES,
+                                      .queue_bytes = QUEUE_BYTES,
+                                      .burst_bytes = 2 * (FRAME_BYTES + HEADER_BYTES),
+                                      .delay_s = alpha_s > 0 ? alpha_s : 0,
+                                      .seed = 1};
     if (topology == NULL || prediction == NULL || !(bytes >= 0) || !isfinite(bytes) ||
         !isfinite(alpha_s))
         return error_set(COVEY_EINVAL, "predict: no topology, or no such size");
@@ -394,14 +403,15 @@ int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *host
     }
     if (network_create(&network, &topology->tree, hosts, ranks) != 0)
         return error_code(COVEY_ENOMEM);
-    int failed = model_alltoall(&network, bytes, alpha_s, WIRE_SHARE, &result);
+    int failed = model_alltoall(&network, &config, bytes, &result);
     uint32_t count = (uint32_t)network.rank_count;
     network_destroy(&network);
     if (failed)
         return error_code(COVEY_ENOMEM);
     *prediction = (struct covey_alltoall_prediction){.bound_s = result.bound_s,
                                                      .scheduled_s = result.scheduled_s,
-                                                     .unscheduled_s = result.unscheduled_s,
+                                                     .ring_s = result.ring_s,
+                                                     .pairwise_s = result.pairwise_s,
                                                      .phases = result.phases,
                                                      .ranks = count};
     return COVEY_OK;

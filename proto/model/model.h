@@ -11,7 +11,8 @@
  *   model_mandel.c    Mandelbrot from a task queue, played
  *   model_hierarchical.c  pipe-multiply-roll in two levels, played
  *   model_agenda.c    a bag of items, played; model_bag.c: matmul and sort of them
- *   model_alltoall.c  all-to-all on a network, scheduled and not
+ *   model_alltoall.c  all-to-all on a network, scheduled and not, played frame by frame:
+ *     model_exchange.c  who sends when; model_net.c, model_tcp.c  links, queues and streams
  *   model_best.c      break-even and most efficient number of hosts
  *
  * The paper adds computation and communication. Here programs send while they compute and tasks
@@ -35,6 +36,7 @@
 #include <stdint.h>
 
 #include "proto/model/model_line.h"
+#include "proto/model/model_net.h"
 #include "proto/network/network.h"
 
 enum {
@@ -206,16 +208,15 @@ int model_mandel(const struct model_machine *machine, const struct model_view *v
 /* ---- All-to-all ----------------------------------------------------------------------------- */
 
 struct model_alltoall {
-    double bound_s;     /* Faraj & Yuan, section 3: load of the bottleneck link times size / B */
-    double scheduled_s; /* phases of theirs, each alpha and a message on the slowest link */
-    double
-        unscheduled_s; /* a ring of rounds: in each the busiest link carries all that meets on it */
-    uint32_t phases;
+    double bound_s;     /* Faraj & Yuan, section 3: load of the bottleneck link times msize / B */
+    double scheduled_s; /* these three as in model_exchange.h */
+    double ring_s;
+    double pairwise_s;
+    uint32_t phases; /* of the schedule */
 };
 
-/* Blocks of so many bytes between all ranks of a network; `payload` is the share of a link's bits
- * that messages get (headers have the rest). */
-int model_alltoall(const struct network *network, double bytes, double alpha_s, double payload,
+/* Blocks of so many bytes between all ranks of a network. */
+int model_alltoall(const struct network *network, const struct net_config *config, double bytes,
                    struct model_alltoall *result);
 
 /* ---- How many hosts ------------------------------------------------------------------------- */

@@ -1,13 +1,19 @@
 /*
- * model_alltoall.c - all-to-all on a tree of switches, after Faraj & Yuan.
+ * model_alltoall.c - all-to-all on a tree of switches: the bound of Faraj & Yuan, and what the
+ * runtime's algorithms make of it, played frame by frame (model_exchange.h).
  */
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/model/model.h"
+#include "proto/model/model_exchange.h"
 #include "proto/schedule/schedule.h"
+#include "proto/wire/frame.h"
 
 #define SEED 1 /* of the schedule's search: one network has one schedule */
+#define CALLS 3
+#define PLAYED_FRAMES_MAX 400000.0 /* of a call */
+#define PLAYED_BLOCK_MIN 16.0      /* frames of a block, whatever that comes to */
 
 /* Time of so many messages over a link. */
 static double link_s(const struct network *network, int node, double messages, double bits)
@@ -28,51 +34,49 @@ static double find_bound(const struct network *network, double bits)
     return most;
 }
 
-/* The busiest link of a round in which each rank sends to the one `distance` further on. */
-static double round_s(const struct network *network, int distance, double bits, int *loads,
-                      int *path)
+/* What goes along with a block on a stream (frame.h): a brief head, or one for each part. */
+static double stream_bytes(double bytes)
 {
-    double most = 0;
-    memset(loads, 0, 2 * (size_t)network->node_count * sizeof *loads);
-    for (int rank = 0; rank < network->rank_count; rank++) {
-        int length = network_path(network, rank, (rank + distance) % network->rank_count, path);
-        for (int i = 0; i < length; i++) {
-            double here = link_s(network, path[i] / 2, ++loads[path[i]], bits);
-            most = here > most ? here : most;
-        }
-    }
-    return most;
+    double heads = FRAME_MESSAGE_BYTES + FRAME_ITEM_BYTES;
+    if (bytes <= BRIEF_SIZE_MAX)
+        return bytes + BRIEF_STAMPED_BYTES;
+    return bytes + heads + FRAME_HEADER_BYTES * ceil((bytes + heads) / FRAME_PAYLOAD_MAX);
 }
 
-static int add_rounds(const struct network *network, double bits, double alpha_s, double *sum_s)
+/* Blocks of which a call has too many frames are played shorter, and the time is stretched. */
+static double played_bytes(const struct network *network, const struct net_config *config,
+                           double bytes)
 {
-    int *loads = calloc(2 * (size_t)network->node_count, sizeof *loads);
-    int *path = calloc((size_t)network->path_max + 1, sizeof *path);
-    *sum_s = 0;
-    for (int distance = 1; loads && path && distance < network->rank_count; distance++)
-        *sum_s += alpha_s + round_s(network, distance, bits, loads, path);
-    int result = loads && path ? 0 : -1;
-    free(loads);
-    free(path);
-    return result;
+    double pairs = (double)network->rank_count * (network->rank_count - 1);
+    double most = fmax(PLAYED_FRAMES_MAX / pairs, PLAYED_BLOCK_MIN) * config->frame_bytes;
+    return bytes < most ? bytes : most;
 }
 
-int model_alltoall(const struct network *network, double bytes, double alpha_s, double payload,
+int model_alltoall(const struct network *network, const struct net_config *config, double bytes,
                    struct model_alltoall *result)
 {
-    double bits = 8 * bytes / payload;
-    *result = (struct model_alltoall){.bound_s = find_bound(network, bits)};
+    double payload = config->frame_bytes / (config->frame_bytes + config->header_bytes);
+    double played = played_bytes(network, config, bytes);
+    double *const seconds[] = {[EXCHANGE_SCHEDULED] = &result->scheduled_s,
+                               [EXCHANGE_RING] = &result->ring_s,
+                               [EXCHANGE_PAIRWISE] = &result->pairwise_s};
+    *result = (struct model_alltoall){.bound_s = find_bound(network, 8 * bytes / payload)};
     if (network->rank_count < 2)
         return 0;
-    if (add_rounds(network, bits, alpha_s, &result->unscheduled_s) != 0)
-        return -1;
-    /* A phase lasts as long as its slots on the slowest link. */
     struct schedule schedule;
     if (schedule_create(&schedule, network, SEED) != 0)
         return -1;
-    double slot_s = bits / (double)network_slowest(network);
     result->phases = schedule.phases;
-    result->scheduled_s = schedule.phases * (alpha_s + schedule.slots * slot_s);
+    int failed = 0;
+    for (int way = EXCHANGE_SCHEDULED; way <= EXCHANGE_PAIRWISE && failed == 0; way++) {
+        struct exchange_result found;
+        const struct exchange what = {.way = (enum exchange_way)way,
+                                      .schedule = &schedule,
+                                      .bytes = bytes,
+                                      .stream_bytes = stream_bytes(played)};
+        failed = exchange_play(network, config, &what, CALLS, &found);
+        *seconds[way] = found.seconds * (bytes > played ? bytes / played : 1);
+    }
     schedule_destroy(&schedule);
-    return 0;
+    return failed;
 }

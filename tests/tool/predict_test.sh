@@ -61,8 +61,18 @@ expect "mandel out of a bag" says 0 '^ +2 +2 ' covey predict mandel --form bag -
 expect "a form that there is not" refuses 2 '--form x: must be' covey predict matmul --form x
 expect "a form of matmul alone" refuses 2 'are for matmul alone' covey predict sort --form fetch
 expect "the paper knows one form" refuses 2 '--form is not for --paper' covey predict matmul --form bag --paper
+sed -E 's/^(host|link) .*/& 50M/' conf/topologies/faraj-c >"$dir/faraj-c"
 expect "alltoall on one switch" says 0 '^ +4 +3 ' covey predict alltoall --procs 2-4
 expect "alltoall on a network" says 0 '^ +32 +256 ' covey predict alltoall --topology conf/topologies/faraj-c --procs 32
+for size in 16K 64K; do
+    covey predict alltoall --topology "$dir/faraj-c" --procs 32 --size $size --json >"$dir/all.$size" 2>/dev/null
+done
+expect "each algorithm by its name" grep -qE '"scheduled_s": [0-9.]+, *"ring_s": [0-9.]+, *"pairwise_s": [0-9.]+' <(tr -d '\n' <"$dir/all.64K" | tr -s ' ')
+slower() { # FILE RING|PAIRWISE: than the schedule, by a tenth and more
+    tr ',{}' '\n' <"$1" | awk -v name="\"$2_s\":" '$1 == "\"scheduled_s\":" { s = $2 } $1 == name { t = $2 } END { exit !(s > 0 && t > 1.1 * s) }'
+}
+expect "the ring is slower than the schedule on four switches" slower "$dir/all.64K" ring
+expect "and for shorter blocks" slower "$dir/all.16K" ring
 expect "packing that was not measured" refuses 1 'the calibration has no packing' covey predict packing
 echo "packing h0 double pack 1e-6 1e-9 1 0" >>"$file"
 expect "a table as the paper's first one" says 0 '^131072 +132\.072 +0\.000 +0\.000 +10585\.760$' covey predict packing

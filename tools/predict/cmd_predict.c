@@ -33,7 +33,8 @@
 #define TOLERANCE 0.5 /* twice the hosts must save a quarter of the time */
 
 static const struct args_option options[] = {
-    {"procs", 'p', "N,N-M,...", "numbers of hosts to look at (1-64); tiles: of tasks (16)"},
+    {"procs", 'p', "N,N-M,...",
+     "numbers of hosts to look at (1-64); alltoall: 2, 4, 8 ... 64; tiles: of tasks (16)"},
     {"size", KEY_SIZE, "SIZE",
      "matmul: N (2048); sort: keys (8M); mandel: WxH (1024x768); alltoall: bytes (64K); tiles: "
      "IxJxK (16x16x16384)"},
@@ -261,7 +262,9 @@ static int read_predict_arguments(struct predict *p, struct request *r, int argc
     if (status != TOOL_OK || p->what == PREDICT_TILES || p->what == PREDICT_PACKING)
         return status;
     status = set_size(p, r);
-    return status == TOOL_OK ? set_counts(p, r->procs ? r->procs : "1-64") : status;
+    p->usual_counts = r->procs == NULL;
+    const char *usual = p->what == PREDICT_ALLTOALL ? "2,4,8,16,32,64" : "1-64";
+    return status == TOOL_OK ? set_counts(p, r->procs ? r->procs : usual) : status;
 }
 
 /* ---- The calibration --------------------------------------------------------------------------

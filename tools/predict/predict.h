@@ -36,6 +36,7 @@ struct predict {
     struct covey_calibration *calibration;
     int counts[COVEY_MODEL_HOSTS_MAX]; /* of hosts, increasing */
     int n;
+    bool usual_counts; /* alltoall: nobody said how many hosts; all of the topology, too */
     struct covey_prediction rows[COVEY_MODEL_HOSTS_MAX];
     struct covey_alltoall_prediction alltoall[COVEY_MODEL_HOSTS_MAX];
     int break_even, efficient; /* positions */

@@ -2,6 +2,7 @@
  * The picture of a prediction: times over numbers of hosts, as Figures 6 to 12 of Schmidt &
  * Sunderam, with what was measured beside it.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "tools/list/gnuplot.h"
@@ -37,8 +38,8 @@ static void write_alltoall(const struct predict *p, FILE *out)
     fputs("$predicted << EOD\n", out);
     for (int i = 0; i < p->n; i++) {
         const struct covey_alltoall_prediction *row = &p->alltoall[i];
-        fprintf(out, "%d %.9g %.9g %.9g\n", (int)row->ranks, row->bound_s, row->scheduled_s,
-                row->unscheduled_s);
+        fprintf(out, "%d %.9g %.9g %.9g %.9g\n", (int)row->ranks, row->bound_s, row->scheduled_s,
+                row->ring_s, row->pairwise_s);
     }
     fputs("EOD\n", out);
 }
@@ -64,8 +65,8 @@ static void write_predict_script(const void *context, FILE *out)
     predict_problem(p, problem, sizeof problem);
     double most = 0;
     for (int i = 0; i < p->n; i++) {
-        double here =
-            p->what == PREDICT_ALLTOALL ? p->alltoall[i].unscheduled_s : p->rows[i].total_s;
+        const struct covey_alltoall_prediction *all = &p->alltoall[i];
+        double here = demo ? p->rows[i].total_s : fmax(all->ring_s, all->pairwise_s);
         most = here > most ? here : most;
     }
     for (int i = 0; i < p->measured_count; i++)
@@ -97,7 +98,8 @@ static void write_predict_script(const void *context, FILE *out)
         fputc('\n', out);
     } else {
         fputs("plot $predicted using 1:4 with linespoints lw 2 pt 6 lc rgb '" ORANGE
-              "' title 'unscheduled', "
+              "' title 'ring', "
+              "'' using 1:5 with linespoints lw 2 pt 8 lc rgb '" GREEN "' title 'pairwise', "
               "'' using 1:3 with linespoints lw 2 pt 7 lc rgb '" BLUE "' title 'scheduled', "
               "'' using 1:2 with lines lw 2 dt 2 lc rgb '" BLACK "' title 'bound'\n",
               out);

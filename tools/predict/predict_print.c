@@ -70,13 +70,14 @@ static struct table *make_table(const struct predict *p)
 
 static struct table *make_alltoall_table(const struct predict *p)
 {
-    const char *const headings[] = {">HOSTS",     ">PHASES",      ">BOUND S",
-                                    ">SCHEDULED", ">UNSCHEDULED", NULL};
+    const char *const headings[] = {">HOSTS", ">PHASES",   ">BOUND S", ">SCHEDULED",
+                                    ">RING",  ">PAIRWISE", NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < p->n; i++) {
         const struct covey_alltoall_prediction *row = &p->alltoall[i];
         TABLE_ROW(table, CELL("%" PRIu32, row->ranks), CELL("%" PRIu32, row->phases),
-                  SECONDS(row->bound_s), SECONDS(row->scheduled_s), SECONDS(row->unscheduled_s));
+                  SECONDS(row->bound_s), SECONDS(row->scheduled_s), SECONDS(row->ring_s),
+                  SECONDS(row->pairwise_s));
     }
     return table;
 }
@@ -115,8 +116,10 @@ int predict_print(const struct predict *p)
     if (status != TOOL_OK)
         return status;
     if (p->what == PREDICT_ALLTOALL) {
-        puts("BOUND: the load of the bottleneck link. SCHEDULED: in phases without contention.\n"
-             "UNSCHEDULED: in rounds of a ring. (Faraj and Yuan)");
+        puts("BOUND: the load of the bottleneck link. SCHEDULED: in phases without contention "
+             "(Faraj "
+             "and Yuan).\nRING: the algorithm linear, round the ring at once. PAIRWISE: one after "
+             "another.");
     } else {
         int break_even = p->rows[p->break_even].hosts, last = p->rows[p->n - 1].hosts;
         printf("break-even: %d host%s%s\n", break_even, break_even == 1 ? "" : "s",
@@ -152,9 +155,9 @@ static json_t *row_object(const struct predict *p, int i)
     const struct covey_prediction *row = &p->rows[i];
     const struct covey_alltoall_prediction *all = &p->alltoall[i];
     if (p->what == PREDICT_ALLTOALL)
-        return json_pack("{s:i, s:i, s:f, s:f, s:f}", "hosts", (int)all->ranks, "phases",
+        return json_pack("{s:i, s:i, s:f, s:f, s:f, s:f}", "hosts", (int)all->ranks, "phases",
                          (int)all->phases, "bound_s", all->bound_s, "scheduled_s", all->scheduled_s,
-                         "unscheduled_s", all->unscheduled_s);
+                         "ring_s", all->ring_s, "pairwise_s", all->pairwise_s);
     double found_s = run_measured_s(p, row->hosts);
     return json_pack("{s:i, s:i, s:f, s:f, s:f, s:f, s:o}", "hosts", row->hosts, "tasks",
                      row->tasks, "total_s", row->total_s, "computation_s", row->computation_s,

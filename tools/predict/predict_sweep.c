@@ -79,6 +79,9 @@ static int sweep_topology(struct predict *p, const covey_topology_t *topology, d
         return tool_error("predict", "memory is exhausted");
     while (p->n > 0 && p->counts[p->n - 1] > count)
         p->n--;
+    if (p->usual_counts && (p->n == 0 || p->counts[p->n - 1] < count) &&
+        count < COVEY_MODEL_HOSTS_MAX)
+        p->counts[p->n++] = count;
     if (p->n == 0)
         status = tool_error("predict", "the topology has only %d hosts", count);
     for (int i = 0; i < p->n && status == TOOL_OK; i++) {

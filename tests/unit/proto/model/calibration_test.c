@@ -1,6 +1,6 @@
-/* links: proto/model/calibration.c proto/model/model_alltoall.c proto/schedule/schedule.c proto/schedule/schedule_tree.c proto/schedule/schedule_pack.c proto/schedule/schedule_sync.c proto/schedule/schedule_proof.c proto/network/network.c proto/network/topology.c */
+/* links: proto/model/calibration.c */
 /*
- * The file of a calibration, read and written, and the model of all-to-all on networks.
+ * The file of a calibration, read and written.
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -178,53 +178,6 @@ static void test_refuses_bytes_that_are_no_text(void)
     CU_ASSERT_EQUAL(strncmp(error, "c?l:1:", 6), 0);
 }
 
-/* ---- All-to-all ------------------------------------------------------------------------------ */
-
-static struct model_alltoall predict(const char *text, double bytes, double alpha_s)
-{
-    struct topology topology;
-    struct network network;
-    struct model_alltoall result = {0};
-    char why[TOPOLOGY_ERROR_BYTES];
-    CU_ASSERT_EQUAL_FATAL(topology_parse(&topology, text, strlen(text), "net", why), 0);
-    CU_ASSERT_EQUAL_FATAL(network_create(&network, &topology, NULL, 0), 0);
-    CU_ASSERT_EQUAL(model_alltoall(&network, bytes, alpha_s, 1, &result), 0);
-    network_destroy(&network);
-    topology_destroy(&topology);
-    return result;
-}
-
-/* On one switch a host's link is the bottleneck, and the ring contends nowhere. */
-static void test_alltoall_on_a_star(void)
-{
-    static const char star[] = "switch s\nhost a s 8M\nhost b s 8M\nhost c s 8M\nhost d s 8M\n";
-    struct model_alltoall result = predict(star, 1e6, 0.5);
-    NEAR(result.bound_s, 3);
-    CU_ASSERT_EQUAL(result.phases, 3);
-    NEAR(result.scheduled_s, 3 * 1.5);
-    NEAR(result.unscheduled_s, 3 * 1.5);
-}
-
-/* Faraj & Yuan, section 3: two switches of two hosts, the link between them has a load of 4. In
- * rounds 1 to 3 of the ring it carries 1, 2 and 1 messages each way. */
-static void test_alltoall_over_a_trunk(void)
-{
-    static const char chain[] = "switch s t\nlink s t 8M\nhost a s 8M\nhost b s 8M\n"
-                                "host c t 8M\nhost d t 8M\n";
-    struct model_alltoall result = predict(chain, 1e6, 0.5);
-    NEAR(result.bound_s, 4);
-    CU_ASSERT_EQUAL(result.phases, 4);
-    NEAR(result.scheduled_s, 4 * 1.5);
-    NEAR(result.unscheduled_s, 3 * 0.5 + 4);
-}
-
-static void test_alltoall_of_one(void)
-{
-    struct model_alltoall result = predict("switch s\nhost a s\n", 1e6, 0.5);
-    NEAR(result.bound_s, 0);
-    NEAR(result.scheduled_s, 0);
-}
-
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -234,9 +187,6 @@ int main(void)
         {"refuses nonsense", test_refuses},
         {"refuses too many hosts", test_refuses_too_many_hosts},
         {"refuses bytes that are no text", test_refuses_bytes_that_are_no_text},
-        {"all-to-all on a star", test_alltoall_on_a_star},
-        {"all-to-all over a trunk", test_alltoall_over_a_trunk},
-        {"all-to-all of one", test_alltoall_of_one},
     };
     return covey_test_main("calibration", cases, sizeof cases / sizeof cases[0]);
 }
