@@ -54,6 +54,9 @@ struct covey_calibration_route {
     struct covey_line line;
     struct covey_line inside; /* between tasks of one host that are told to take this route */
     double inside_drag_s;     /* processor time that a byte takes there at either end */
+    double start_s; /* processor time that a message takes at either end, whatever its length, and
+                     * that a program which computes meanwhile loses (t_startup of Koziris,
+                     * Sotiropoulos & Goumas); the rest of alpha is latency. 0: not measured */
 };
 
 /* What one task alone on the host needs; 0: not measured. */

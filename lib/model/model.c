@@ -46,6 +46,8 @@ _Static_assert(
         (int)COVEY_CALIBRATION_PEERS_MAX == (int)CALIBRATION_PEERS_MAX &&
         offsetof(struct covey_calibration_route, inside) ==
             offsetof(struct calibration_route, inside) &&
+        offsetof(struct covey_calibration_route, start_s) ==
+            offsetof(struct calibration_route, start_s) &&
         offsetof(struct covey_calibration_host, processors) ==
             offsetof(struct calibration_host, speed) &&
         offsetof(struct covey_calibration_host, iteration_s) ==

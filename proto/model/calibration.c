@@ -194,6 +194,14 @@ static int read_uneven(struct reader *r)
                : 0;
 }
 
+static int read_start(struct reader *r)
+{
+    struct calibration_route *to = route_of_line(r);
+    if (to != NULL && to->start_s > 0)
+        return line_refuse(r, "start of route %s stands there already", r->words[1]);
+    return to == NULL ? -1 : read_number(r, 2, 1e-12, TIME_MAX, &to->start_s);
+}
+
 static int read_inside(struct reader *r)
 {
     struct calibration_route *to = route_of_line(r);
@@ -351,7 +359,7 @@ static const struct kind {
     {"all", 5, read_all},         {"inside", 7, read_inside}, {"together", 2, read_together},
     {"host", 5, read_host},       {"matmul", 4, read_matmul}, {"sort", 4, read_sort},
     {"mandel", 3, read_mandel},   {"peers", 6, read_peers},   {"uneven", 4, read_uneven},
-    {"packing", 8, read_packing},
+    {"packing", 8, read_packing}, {"start", 3, read_start},
 };
 
 static int read_line(struct reader *r)
@@ -488,6 +496,8 @@ static void put_route(struct writer *w, const char *name, const struct calibrati
                    load->all_busy_s);
     if (load->spread > 0 || load->all_spread > 0)
         writer_put(w, "uneven %s %.4g %.4g\n", name, load->spread, load->all_spread);
+    if (route->start_s > 0)
+        writer_put(w, "start %s %.6g\n", name, route->start_s);
     if (route->inside_known)
         writer_put(w, "inside %s %.6g %.6g %.6g %.4g %.6g\n", name, inside->alpha_s, inside->beta_s,
                    inside->r2, inside->worst, route->inside_drag_s);
@@ -504,7 +514,8 @@ size_t calibration_print(const struct calibration *calibration, char *text, size
     writer_put(&w, "# route, alpha, beta a byte, r2, worst residual, processor time of a byte, "
                    "that of one where two hosts compute\n"
                    "# all: the last two where so many do so at once; inside: of tasks of one host\n"
-                   "# uneven: deviation of what messages take then, of two hosts and of all\n");
+                   "# uneven: deviation of what messages take then, of two hosts and of all\n"
+                   "# start: processor time of a message at either end, whatever its length\n");
     for (int i = 1; i < CALIBRATION_ROUTES; i++) {
         if (calibration->routes[i].known)
             put_route(&w, route_names[i], &calibration->routes[i]);

@@ -6,6 +6,7 @@
  *             / "route" route alpha beta r2 worst drag busy
  *             / "all" route hosts drag busy
  *             / "uneven" route spread spread-of-all
+ *             / "start" route start
  *             / "inside" route alpha beta r2 worst drag
  *             / "together" tasks
  *             / "peers" route host host alpha beta
@@ -44,6 +45,7 @@ struct calibration_route {
     struct model_line line;
     struct model_line inside; /* between tasks of one host that are told to take this route */
     double inside_drag_s;     /* processor time of a byte at either end */
+    double start_s;           /* of a message between hosts, whatever its length; 0: unknown */
 };
 
 struct calibration_host {

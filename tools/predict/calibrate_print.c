@@ -16,9 +16,9 @@
 
 static int print_routes(const struct covey_calibration *c)
 {
-    const char *const headings[] = {"ROUTE",           ">ALPHA US", ">BETA NS", ">R2",
-                                    ">OFF BY AT MOST", ">CPU NS",   ">BUSY NS", ">ALL: CPU NS",
-                                    ">BUSY NS",        NULL};
+    const char *const headings[] = {"ROUTE",        ">ALPHA US",       ">START US", ">BETA NS",
+                                    ">R2",          ">OFF BY AT MOST", ">CPU NS",   ">BUSY NS",
+                                    ">ALL: CPU NS", ">BUSY NS",        NULL};
     struct table *table = table_create(headings);
     for (int i = 0; (i = calibrate_next_route(i)) != 0;) {
         const struct covey_calibration_route *route = &c->routes[i];
@@ -26,16 +26,18 @@ static int print_routes(const struct covey_calibration *c)
         if (!route->known)
             continue;
         TABLE_ROW(table, covey_route_name(i), CELL("%.2f", route->line.alpha_s * 1e6),
+                  CELL(route->start_s > 0 ? "%.2f" : "-", route->start_s * 1e6),
                   CELL("%.4f", route->line.beta_s * 1e9), CELL("%.3f", route->line.r2),
                   CELL("%.0f %%", route->line.worst * 100), CELL("%.2f", load->drag_s * 1e9),
                   NS("%.4f", load->busy_s), NS("%.2f", load->all_drag_s),
                   NS("%.4f", load->all_busy_s));
     }
     int status = report_table("calibrate", table);
-    puts("A message of N bytes takes ALPHA + BETA N. CPU: processor time of a byte at either end.\n"
-         "BUSY: time of a byte while two hosts compute and send to each other. ALL: the same two "
-         "of all "
-         "hosts\nat once, each sending to the next.\n");
+    puts(
+        "A message of N bytes takes ALPHA + BETA N. START: of ALPHA, the processor time at either\n"
+        "end; the rest is latency. CPU: processor time of a byte at either end. BUSY: time of a\n"
+        "byte while two hosts compute and send to each other. ALL: the same two of all hosts at\n"
+        "once, each sending to the next.\n");
     return status;
 }
 
@@ -104,12 +106,13 @@ int calibrate_print_json(const struct covey_calibration *c, const char *path)
         const struct covey_calibration_route *route = &c->routes[i];
         if (route->known) {
             const struct covey_load *load = &route->load;
-            json_t *object = json_pack(
-                "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s",
-                route->line.alpha_s, "beta_s", route->line.beta_s, "r2", route->line.r2, "worst",
-                route->line.worst, "drag_s", load->drag_s, "busy_s", load->busy_s, "all_hosts",
-                load->all_hosts, "all_drag_s", load->all_drag_s, "all_busy_s", load->all_busy_s,
-                "spread", load->spread, "all_spread", load->all_spread);
+            json_t *object =
+                json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s",
+                          route->line.alpha_s, "start_s", route->start_s, "beta_s",
+                          route->line.beta_s, "r2", route->line.r2, "worst", route->line.worst,
+                          "drag_s", load->drag_s, "busy_s", load->busy_s, "all_hosts",
+                          load->all_hosts, "all_drag_s", load->all_drag_s, "all_busy_s",
+                          load->all_busy_s, "spread", load->spread, "all_spread", load->all_spread);
             if (object && route->inside_known)
                 json_object_set_new(object, "inside",
                                     json_pack("{s:f, s:f, s:f}", "alpha_s", route->inside.alpha_s,

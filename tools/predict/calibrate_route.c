@@ -138,6 +138,26 @@ static int measure_rings(const struct calibrate *c, int route)
     return status;
 }
 
+/* What computing lacks beside messages of one byte, the shortest, goes for what a message costs its
+ * ends apart from its bytes: the two of them send and receive one in series->us each. Computing was
+ * a share of a processor. */
+static int measure_start(const struct calibrate *c, int route)
+{
+    struct bench *bench = bench_make(c, "ring", BENCH_RING, route, 2);
+    if (!bench)
+        return TOOL_FAILED;
+    bench->plan.sizes[0] = 1;
+    int status = bench_run(bench);
+    if (status == TOOL_OK && bench->row_count > 0) {
+        const struct bench_series *series = &bench->rows[0].series[0];
+        double share = (c->result->hosts[0].share + c->result->hosts[1].share) / 2;
+        double lacks = series->left < 1 ? 1 - series->left : 0;
+        c->result->routes[route].start_s = lacks * share * series->us[0] / 1e6 / 2;
+    }
+    bench_drop(bench);
+    return status > TOOL_USAGE ? status : TOOL_OK;
+}
+
 /* ---- Each pair ------------------------------------------------------------------------------- */
 
 static void take_peers(struct calibrate *c, int route, const struct bench *bench)
@@ -194,6 +214,8 @@ int calibrate_routes(struct calibrate *c)
             status = measure_line(c, route, false);
             if (status == TOOL_OK && c->result->routes[route].known && !c->one_machine)
                 status = measure_rings(c, route);
+            if (status == TOOL_OK && c->result->routes[route].known)
+                status = measure_start(c, route);
             if (status == TOOL_OK && c->result->routes[route].known)
                 status = measure_peers(c, route);
         }

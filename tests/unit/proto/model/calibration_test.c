@@ -27,6 +27,7 @@ static const char good[] = "# measured\n"
                            "route tcp 1e-4 8.5e-8 0.999 0.02 3e-9 9e-8 # of one pair\n"
                            "all tcp 8 7e-9 1e-7\n"
                            "uneven tcp 0.1 0.25\n"
+                           "start tcp 6e-6\n"
                            "inside tcp 2e-5 4e-10 0.99 0.1 2e-10\n"
                            "together 1.9\n"
                            "host h1 2 1.98 0.2\n"
@@ -59,6 +60,7 @@ static void test_reads(void)
     NEAR(calibration.routes[3].load.all_busy_s * 1e9, 100);
     NEAR(calibration.routes[3].load.spread, 0.1);
     NEAR(calibration.routes[3].load.all_spread, 0.25);
+    NEAR(calibration.routes[3].start_s * 1e6, 6);
     CU_ASSERT_EQUAL(calibration.routes[3].inside_known, 1);
     NEAR(calibration.routes[3].inside.beta_s * 1e10, 4);
     NEAR(calibration.routes[3].inside_drag_s * 1e10, 2);
@@ -117,6 +119,9 @@ static const struct {
     {"uneven tcp 0.1 0.2\n", "cal:1:", "stands before it"},
     {"route tcp 0 0 0 0 0 0\nuneven tcp 1 -1\n", "cal:2:", "not between"},
     {"route tcp 0 0 0 0 0 0\nuneven tcp 1 1\nuneven tcp 1 1\n", "cal:3:", "already"},
+    {"start tcp 1e-6\n", "cal:1:", "no line 'route tcp"},
+    {"route tcp 0 0 0 0 0 0\nstart tcp 0\n", "cal:2:", "not between"},
+    {"route tcp 0 0 0 0 0 0\nstart tcp 1\nstart tcp 1\n", "cal:3:", "already"},
     {"route tcp 0 0 0 0 0 0\ninside tcp 0 0 0 0\n", "cal:2:", "7 words, not 6"},
     {"route tcp 0 0 0 0 0 0\ninside tcp 0 0 0 0 0\ninside tcp 0 0 0 0 0\n", "cal:3:", "already"},
     {"packing h1 int64 pack 0 1e-9 1 0\n", "cal:1:", "stands before it"},
