@@ -116,6 +116,21 @@ int nest_find(const char *name)
     return -1;
 }
 
+static const char *const shape_names[] = {"skew", "each", "columns"};
+
+const char *nest_shape_name(int shape)
+{
+    return shape_names[shape];
+}
+
+int nest_shape_find(const char *name)
+{
+    for (int shape = 0; shape < NEST_SHAPES; shape++)
+        if (strcmp(shape_names[shape], name) == 0)
+            return shape;
+    return -1;
+}
+
 size_t nest_width(int kind)
 {
     return nests[kind].type == COVEY_FLOAT ? sizeof(float) : sizeof(double);
@@ -129,6 +144,19 @@ static void *context_of(const struct nest_problem *problem)
         void *context;
     } u = {.from = problem};
     return u.context;
+}
+
+/* Returns along which dimension tiles are one task's then. */
+static int set_shape(struct covey_tiles_loop *loop, int shape)
+{
+    struct covey_tiles_options options = {.along = 0};
+    if (shape == NEST_SKEW)
+        covey_tiles_skew(loop);
+    else
+        covey_tiles_shape(loop,
+                          shape == NEST_OF_COLUMNS ? COVEY_TILES_OF_COLUMNS : COVEY_TILES_OF_EACH,
+                          0, &options);
+    return options.along;
 }
 
 struct covey_tiles_loop nest_loop(const struct nest_problem *problem, bool skewed)
@@ -146,8 +174,14 @@ struct covey_tiles_loop nest_loop(const struct nest_problem *problem, bool skewe
             loop.dependence[d][i] = nest->dependence[d][i];
     }
     if (skewed)
-        covey_tiles_skew(&loop);
+        set_shape(&loop, problem->shape);
     return loop;
+}
+
+int nest_along(const struct nest_problem *problem)
+{
+    struct covey_tiles_loop loop = nest_loop(problem, false);
+    return set_shape(&loop, problem->shape);
 }
 
 /* ---- without tiles --------------------------------------------------------------------------- */

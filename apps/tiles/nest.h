@@ -21,6 +21,9 @@
 enum nest_kind { NEST_SQRT, NEST_HEAT, NEST_KINDS };
 enum { NEST_DIMS = 3 };
 
+/* Of the tiles: skewed if they have to be, or of least communication (enum covey_tiles_form). */
+enum nest_shape { NEST_SKEW, NEST_OF_EACH, NEST_OF_COLUMNS, NEST_SHAPES };
+
 #define NEST_SIDE_MAX ((int64_t)1 << 24)
 #define NEST_ROOTS_MAX 1000000
 #define NEST_BYTES_MAX ((int64_t)1 << 31) /* of all values, where they are wanted in one place */
@@ -29,15 +32,23 @@ enum { NEST_DIMS = 3 };
 const char *nest_name(int kind);
 int nest_find(const char *name);
 
+/* "skew", "each", "columns"; the shape of a name, or -1. */
+const char *nest_shape_name(int shape);
+int nest_shape_find(const char *name);
+
 /* What is computed. It outlives what is made of it. */
 struct nest_problem {
     int32_t kind;
     int32_t roots; /* of sqrt: so many more at each point */
+    int32_t shape; /* enum nest_shape */
     int64_t size[NEST_DIMS];
 };
 
-/* The loop for covey_tiles_create(), skewed if it has to be and `skewed` says so. */
+/* The loop for covey_tiles_create(), with the skew of the problem's shape if `skewed` says so. */
 struct covey_tiles_loop nest_loop(const struct nest_problem *problem, bool skewed);
+
+/* Along which dimension tiles are one task's, 1 .. 3; 0: the shape does not say. */
+int nest_along(const struct nest_problem *problem);
 
 /* Bytes of a value. */
 size_t nest_width(int kind);

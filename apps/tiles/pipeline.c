@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define TIMEOUT_US 60000000 /* until all tasks are a team */
+#define WORDS 9             /* of a job, before its sizes */
 
 struct pipeline {
     struct pipeline_job job;
@@ -30,9 +31,10 @@ struct pipeline {
 int pipeline_pack(covey_msg_t *msg, const void *context)
 {
     const struct pipeline_job *job = context;
-    const int32_t words[] = {job->problem.kind, job->check, job->grid[0],     job->grid[1],
-                             job->grid[2],      job->along, job->trial_count, job->problem.roots};
-    int error = covey_pack_int32(msg, words, 8, 1);
+    const int32_t words[WORDS] = {job->problem.kind, job->check,         job->grid[0],
+                                  job->grid[1],      job->grid[2],       job->along,
+                                  job->trial_count,  job->problem.roots, job->problem.shape};
+    int error = covey_pack_int32(msg, words, WORDS, 1);
     if (error >= 0)
         error = covey_pack_int64(msg, job->problem.size, NEST_DIMS, 1);
     for (int i = 0; i < job->trial_count && error >= 0; i++) {
@@ -45,9 +47,10 @@ int pipeline_pack(covey_msg_t *msg, const void *context)
 
 static bool is_sane(const struct pipeline_job *job)
 {
-    bool sane = job->problem.kind >= 0 && job->problem.kind < NEST_KINDS && job->trial_count >= 1 &&
-                job->trial_count <= PIPELINE_TRIALS_MAX && job->along >= 0 &&
-                job->along <= NEST_DIMS;
+    bool sane = job->problem.kind >= 0 && job->problem.kind < NEST_KINDS &&
+                job->problem.shape >= 0 && job->problem.shape < NEST_SHAPES &&
+                job->trial_count >= 1 && job->trial_count <= PIPELINE_TRIALS_MAX &&
+                job->along >= 0 && job->along <= NEST_DIMS;
     for (int i = 0; i < NEST_DIMS; i++)
         sane = sane && job->problem.size[i] >= 1 && job->problem.size[i] <= NEST_SIDE_MAX;
     return sane;
@@ -55,8 +58,8 @@ static bool is_sane(const struct pipeline_job *job)
 
 static int pipeline_unpack(covey_msg_t *msg, struct pipeline_job *job)
 {
-    int32_t words[8];
-    int error = covey_unpack_int32(msg, words, 8, 1);
+    int32_t words[WORDS];
+    int error = covey_unpack_int32(msg, words, WORDS, 1);
     if (error >= 0)
         error = covey_unpack_int64(msg, job->problem.size, NEST_DIMS, 1);
     if (error < 0)
@@ -67,6 +70,7 @@ static int pipeline_unpack(covey_msg_t *msg, struct pipeline_job *job)
     job->along = words[5];
     job->trial_count = words[6];
     job->problem.roots = words[7];
+    job->problem.shape = words[8];
     if (!is_sane(job))
         return COVEY_EPROTO;
     for (int i = 0; i < job->trial_count && error >= 0; i++) {

@@ -141,12 +141,13 @@ int sweep_json(const struct sweep *sweep)
     for (int i = 0; i < sweep->job->trial_count; i++)
         json_array_append_new(trials, trial_json(sweep_trial(sweep, i)));
     json_t *all = json_pack(
-        "{s:s, s:s, s:i, s:[I,I,I], s:[i,i,i], s:i, s:i, s:s, s:o, s:o}", "program", "tiles",
+        "{s:s, s:s, s:i, s:[I,I,I], s:[i,i,i], s:i, s:i, s:s, s:s, s:o, s:o}", "program", "tiles",
         "loop", nest_name(sweep->job->problem.kind), "roots", (int)sweep->job->problem.roots,
         "size", (json_int_t)size[0], (json_int_t)size[1], (json_int_t)size[2], "grid",
         (int)f[PIPELINE_GRID], (int)f[PIPELINE_GRID + 1], (int)f[PIPELINE_GRID + 2], "along",
         (int)f[PIPELINE_ALONG], "tasks", (int)f[PIPELINE_TASKS], "route",
-        covey_route_name(sweep->route), "costs", costs_json(f), "trials", trials);
+        covey_route_name(sweep->route), "shape", nest_shape_name(sweep->job->problem.shape),
+        "costs", costs_json(f), "trials", trials);
     int failed = all == NULL || json_dumpf(all, stdout, JSON_INDENT(2)) != 0;
     json_decref(all);
     putchar('\n');

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_UNSKEWED = APP_OPTION_OWN, OPTION_SWEEP, OPTION_ROOTS };
+enum { OPTION_UNSKEWED = APP_OPTION_OWN, OPTION_SWEEP, OPTION_ROOTS, OPTION_SHAPE };
 enum { SCHEDULE_BOTH = 2, HEIGHTS_MAX = PIPELINE_TRIALS_MAX / 2 };
 
 struct tiles_options {
@@ -58,6 +58,8 @@ static const char help[] =
     "  -g, --grid IxJxK      tasks along each dimension, 1 for that which stays on a task "
     "(chosen)\n"
     "  -n, --tasks TASKS     number of tasks (one a host)\n"
+    "      --shape FORM      tiles of least communication: each, if each is another task's, or\n"
+    "                        columns, if all along the largest dimension are one task's (a skew)\n"
     "      --unskewed        do not skew the tiles of heat: says why that is not "
     "legal\n" APP_OPTIONS_HELP;
 
@@ -128,6 +130,15 @@ static int parse_loop(struct tiles_options *options, const char *text)
     return -1;
 }
 
+static int parse_shape(struct tiles_options *options, const char *text)
+{
+    options->job.problem.shape = nest_shape_find(text);
+    if (options->job.problem.shape >= 0)
+        return 0;
+    warnx("--shape: '%s' is none of each, columns and skew", text);
+    return -1;
+}
+
 static int tiles_take_own(void *program, int key, const char *argument)
 {
     struct tiles_options *options = program;
@@ -147,6 +158,8 @@ static int tiles_take_own(void *program, int key, const char *argument)
     case OPTION_SWEEP:
         options->sweep = true;
         return 0;
+    case OPTION_SHAPE:
+        return parse_shape(options, argument);
     case OPTION_UNSKEWED:
         options->unskewed = true;
         return 0;
@@ -164,6 +177,7 @@ static int tiles_settle(struct tiles_options *options)
     double bytes = (double)nest_width(job->problem.kind);
     for (int i = 0; i < NEST_DIMS; i++)
         bytes *= (double)job->problem.size[i];
+    job->along = nest_along(&job->problem);
     job->check = options->common.check;
     if (!job->check || bytes <= (double)NEST_BYTES_MAX)
         return 0;
@@ -181,6 +195,7 @@ static int tiles_parse(int argc, char **argv, struct tiles_options *options)
                                           {"grid", required_argument, NULL, 'g'},
                                           {"sweep", no_argument, NULL, OPTION_SWEEP},
                                           {"roots", required_argument, NULL, OPTION_ROOTS},
+                                          {"shape", required_argument, NULL, OPTION_SHAPE},
                                           {"unskewed", no_argument, NULL, OPTION_UNSKEWED},
                                           {NULL, 0, NULL, 0}};
     *options = (struct tiles_options){.schedule = COVEY_TILES_OVERLAP};

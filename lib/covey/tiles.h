@@ -54,9 +54,9 @@ struct covey_tiles_loop {
     int64_t size[COVEY_TILES_DIMS_MAX];
     /* D: point i needs the value of i - dependence[d]; each is lexicographically positive */
     int32_t dependence[COVEY_TILES_DEPENDENCES_MAX][COVEY_TILES_DIMS_MAX];
-    /* Tiles are rectangles of the indices skew * i; integers with determinant 1 or -1, so that
-     * H = diag(1 / sides) skew, and HD >= 0 if skew * dependence[d] has no negative component. All
-     * zeros: no skew. */
+    /* Tiles are rectangles of the indices skew * i, so that H = diag(1 / sides) skew: any integers
+     * with a determinant that is not 0, nor beyond 4096. HD >= 0 if skew * dependence[d] has no
+     * negative component. All zeros: no skew. */
     int32_t skew[COVEY_TILES_DIMS_MAX][COVEY_TILES_DIMS_MAX];
     int32_t type;                   /* of the elements of a value: no STRING or MESSAGE */
     int32_t width;                  /* elements of a value; 0: 1 */
@@ -89,7 +89,8 @@ struct covey_tiles_options {
     int32_t ahead;                      /* faces of so many tiles are under way at once; 0: 2 */
     int32_t grid[COVEY_TILES_DIMS_MAX]; /* tasks along each dimension; 0: chosen */
     int64_t tile[COVEY_TILES_DIMS_MAX]; /* sides of a tile; 0: chosen: the part of a task, and
-                                         * along `along` the height of least time, z */
+                                         * along `along` the height z of which the
+                                         * least time is played */
     struct covey_tiles_costs costs;
 };
 
@@ -119,9 +120,19 @@ struct covey_tiles_plan {
     double played_overlap_s;
 };
 
-/* Plans without any task. Costs that are 0 count as 0; without point_s and alpha_s the height is
- * the space's. Errors: EINVAL (the loop; tiles that are not legal: HD >= 0, and no dependence may
- * reach beyond the neighbour). */
+struct covey_calibration; /* model.h */
+
+/* Sets all costs but point_s to those of messages between hosts by that route (enum covey_route;
+ * COVEY_ROUTE_AUTO: tcp, or else that with the least beta), from a calibration: of alpha, start_s
+ * is what was calibrated apart as processor time, by the share of a processor that a task gets.
+ * store_s is 0. Errors: EINVAL (no such route), ENOHOST (it was not calibrated). */
+int covey_tiles_costs(const struct covey_calibration *calibration, int route,
+                      struct covey_tiles_costs *costs);
+
+/* Plans without any task. The height, if it is not given, is that with the least of
+ * played_overlap_s or played_block_s, whichever is the schedule's. Costs that are 0 count as 0;
+ * without point_s and alpha_s the height is the space's. Errors: EINVAL (the loop; tiles that are
+ * not legal: HD >= 0, and no dependence may reach beyond the neighbour). */
 int covey_tiles_plan(const struct covey_tiles_loop *loop, const struct covey_tiles_options *options,
                      int tasks, struct covey_tiles_plan *plan);
 
@@ -129,6 +140,30 @@ int covey_tiles_plan(const struct covey_tiles_loop *loop, const struct covey_til
  * loop->skew. Errors: EINVAL (a dependence is not lexicographically positive, or reaches back too
  * far). */
 int covey_tiles_skew(struct covey_tiles_loop *loop);
+
+/* Tiles of any shape (section 2.3): side[i] is the i-th side, a column of P. Sets loop->skew and
+ * options->tile to the rows of H = P^-1. Errors: EINVAL (the sides are dependent or too long; HD >=
+ * 0 does not hold). */
+int covey_tiles_sides(struct covey_tiles_loop *loop,
+                      const int64_t side[COVEY_TILES_DIMS_MAX][COVEY_TILES_DIMS_MAX],
+                      struct covey_tiles_options *options);
+
+enum covey_tiles_form {
+    COVEY_TILES_OF_EACH = 0,   /* each tile is another task's: V_comm by (1) */
+    COVEY_TILES_OF_COLUMNS = 1 /* tiles along options->along are one task's: V_comm by (2) */
+};
+
+/* The shape of least communication (section 2.4): sets loop->skew to the rows of H, up to their
+ * lengths, with which V_comm is least for tiles of any number of points, among all that are legal.
+ * With points > 0 options->tile is set, too: of COVEY_TILES_OF_EACH to sides of so many points; of
+ * COVEY_TILES_OF_COLUMNS to sides of so many in each plane across the loop's dimension
+ * options->along (0: the longest, and it is set), with the height left to be chosen. Points 0:
+ * sides are 0, the parts of tasks. The space's bounds do not count, as in the paper: at the borders
+ * tiles are not full. Errors: EINVAL (no such form; dependences on several sides, or more than are
+ * tried).
+ */
+int covey_tiles_shape(struct covey_tiles_loop *loop, int form, double points,
+                      struct covey_tiles_options *options);
 
 /* Tiles the loop for the team: allocates, asks for the values outside, measures costs (compute is
  * then called for tiles whose values count for nothing), and plans. options may

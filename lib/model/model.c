@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/model/model.h"
+#include "lib/covey/tiles.h"
 #include "lib/msg/error.h"
 #include "lib/schedule/topology.h"
 #include "proto/model/model.h"
@@ -18,6 +18,7 @@
 #define HEADER_BYTES 90.0
 #define QUEUE_BYTES 131072.0
 #define DOUBLE_BYTES 8
+#define ALPHA_LEAST_S 1e-9 /* a fitted alpha may be below 0; costs of 0 are those to measure */
 #define SIZE_MAX_N ((int64_t)1 << 20)
 #define KEYS_MAX ((int64_t)1 << 40)
 #define SIDE_MAX 32768
@@ -134,6 +135,30 @@ static int set_hosts(const struct calibration *c, const char *const *names,
         hosts[i] = c->hosts[at].speed;
         packing[i] = &c->packing[at];
     }
+    return COVEY_OK;
+}
+
+/* ---- Tiles ---------------------------------------------------------------------------------- */
+
+int covey_tiles_costs(const struct covey_calibration *calibration, int route,
+                      struct covey_tiles_costs *costs)
+{
+    const struct calibration *c = (const struct calibration *)(const void *)calibration;
+    if (c == NULL || costs == NULL || c->host_count < 1 || route == COVEY_ROUTE_SHM || route < 0 ||
+        route >= CALIBRATION_ROUTES)
+        return error_set(COVEY_EINVAL, "tiles: no calibration, or no route between hosts");
+    const struct calibration_route *r = &c->routes[find_route(c, route)];
+    if (!r->known || r == c->routes)
+        return error_set(COVEY_ENOHOST,
+                         "the calibration has no such route between hosts; run covey calibrate");
+    double share = 0;
+    for (int i = 0; i < c->host_count; i++)
+        share += c->hosts[i].speed.share / c->host_count;
+    *costs = (struct covey_tiles_costs){.point_s = costs->point_s,
+                                        .alpha_s = fmax(r->line.alpha_s, ALPHA_LEAST_S),
+                                        .beta_s = r->line.beta_s,
+                                        .start_s = r->start_s / share,
+                                        .drag_s = r->load.drag_s / share};
     return COVEY_OK;
 }
 

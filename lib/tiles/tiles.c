@@ -131,12 +131,29 @@ static bool needs_costs(const struct covey_tiles *t, const struct covey_tiles_op
     return options->tile[t->shape.grid.along] == 0 && (c->point_s == 0 || messages);
 }
 
+/* The first member chooses the height for all: they need not round alike. */
+static int tiles_plan(struct covey_tiles *t, const struct covey_tiles_options *options,
+                      const struct covey_tiles_costs *costs)
+{
+    int64_t *height = &t->shape.tile[t->shape.grid.along];
+    int first = covey_team_rank(t->team) == 0, given = *height > 0, error = COVEY_OK;
+    if (given || first)
+        error = tiles_plan_make(&t->shape, options, costs, &t->plan);
+    if (given)
+        return error;
+    int failed = covey_bcast(t->team, 0, COVEY_INT64, height, 1);
+    if (first || failed != COVEY_OK)
+        return error != COVEY_OK ? error : failed;
+    return *height > 0 ? tiles_plan_make(&t->shape, options, costs, &t->plan)
+                       : error_code(COVEY_ENOMEM); /* of the first one */
+}
+
 static int tiles_finish(struct covey_tiles *t, const struct covey_tiles_options *options)
 {
     struct covey_tiles_costs costs = options->costs;
     int error = needs_costs(t, options) ? tiles_measure(t, &costs) : COVEY_OK;
     if (error == COVEY_OK)
-        error = tiles_plan_make(&t->shape, options, &costs, &t->plan);
+        error = tiles_plan(t, options, &costs);
     return error != COVEY_OK ? error : make_channels(t);
 }
 

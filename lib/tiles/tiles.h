@@ -2,16 +2,19 @@
  * tiles.h - what the files of tiled loops share.
  *
  *   tiles_shape.c      struct tiles_shape: the loop as it is tiled, the same at all members
+ *   tiles_skew.c       the shape of tiles, as the program asks for it
  *   tiles_store.c      struct tiles_store: the values of a box of the space, by rows
  *   tiles_channel.c    struct tiles_channel: faces to or from one neighbour
  *   tiles_message.c    struct tiles_message: one send or receive of those
  *   tiles.c            struct covey_tiles: all of it at one member
- *   tiles_plan.c       how long it should take, and the height of least time
+ *   tiles_plan.c       how long it should take, and the height that is played to take least
  *   tiles_run.c        the pipeline
  *   tiles_measure.c    costs, measured
  *   tiles_gather.c     all values at one member
  *
- * Indices are the skewed ones but where the program sees them. A task holds its own part of the
+ * Indices are the skewed ones but where the program sees them. Of a skew that is not unimodular
+ * they are a lattice; boxes, parts and faces are boxes of them all the same, in which some indices
+ * are no points. A task holds its own part of the
  * space, and below it, in each dimension, as many values as dependences reach back. A face is what
  * the next task along a dimension needs of a tile: the last values along it, and with them those
  * that came from the tasks before along earlier dimensions. So what a task needs of one that is
@@ -59,8 +62,11 @@ void tiles_shape_face(const struct tiles_shape *s, const int32_t *place, int dim
 bool tiles_shape_halo(const struct tiles_shape *s, const int32_t *place, struct tiling_box *halo);
 /* Cuts the box down to tiles of height number k. */
 void tiles_shape_layer(const struct tiles_shape *s, int64_t k, struct tiling_box *box);
-/* How many values the largest face along `dim` has, a unit of height. */
+/* Indices of the largest face along `dim`, a unit of height: of a lattice one of `density` is a
+ * point. */
 int64_t tiles_shape_face_size(const struct tiles_shape *s, int dim);
+/* So many values a face along `dim` has at most, with tiles of height z. */
+int64_t tiles_shape_face_most(const struct tiles_shape *s, int dim, int64_t z);
 
 /* ---- tiles_store.c ---------------------------------------------------------------------------
  */
@@ -68,9 +74,11 @@ int64_t tiles_shape_face_size(const struct tiles_shape *s, int dim);
 struct tiles_store {
     const struct tiles_shape *shape;
     struct tiling_box box;
-    ptrdiff_t stride[TILING_DIMS_MAX];        /* in values */
-    ptrdiff_t offset[TILING_DEPENDENCES_MAX]; /* in elements */
-    uint8_t *values;                          /* NULL: rows are counted alone */
+    ptrdiff_t stride[TILING_DIMS_MAX]; /* in values */
+    uint8_t *values;                   /* NULL: rows are counted alone */
+    /* In elements, of each dependence, [phase][dependence]: of a lattice it differs by where a
+     * point is between its steps. */
+    ptrdiff_t *offsets;
 };
 
 struct covey_tile {

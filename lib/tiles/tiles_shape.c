@@ -91,8 +91,10 @@ static int set_space(struct tiles_shape *s, const struct covey_tiles_loop *loop)
     }
     bool skewed = any;
     if (tiling_space_init(&s->space, loop->dims, loop->size, skewed ? &skew : NULL) != 0)
-        return error_set(COVEY_EINVAL, "tiles: the space has a size below 1 or above 2^40, or the "
-                                       "determinant of the skew is not 1 or -1");
+        return error_set(COVEY_EINVAL,
+                         "tiles: the space has a size below 1 or above 2^40, or the "
+                         "determinant of the skew is 0 or beyond %d",
+                         (int)TILING_DENSITY_MAX);
     tiling_skew_dependences(loop->dims, &s->space.skew, &d, &s->d);
     s->type = loop->type;
     s->width = loop->width > 0 ? (size_t)loop->width : 1;
@@ -193,6 +195,21 @@ bool tiles_shape_halo(const struct tiles_shape *s, const int32_t *place, struct 
         return false;
     halo->first[along] -= s->reach[along];
     return true;
+}
+
+/* Where the components before are given, points are steps apart. */
+int64_t tiles_shape_face_most(const struct tiles_shape *s, int dim, int64_t z)
+{
+    int64_t most = 1;
+    for (int i = 0; i < s->space.dims; i++) {
+        int64_t step = s->space.basis.at[i][i];
+        int64_t side = i == dim ? s->reach[i]
+                       : i == s->grid.along
+                           ? z
+                           : tiling_grid_longest(&s->grid, i) + (i < dim ? s->carry[dim][i] : 0);
+        most *= (side + step - 1) / step;
+    }
+    return most;
 }
 
 int64_t tiles_shape_face_size(const struct tiles_shape *s, int dim)

@@ -1,6 +1,10 @@
 /*
  * tiles_store.c - the values of a box of a tiled loop's space, by rows along its last dimension.
  *
+ * Of a lattice there is a place for each step of it along each dimension, basis[i][i] indices: two
+ * points that share one differ in a component before. So nothing is left empty, and how far apart
+ * two values are depends on where in their steps the points are, which is the same all along a row.
+ *
  * Whatever happens to values goes by rows: those of a tile that are in the space. Of a skewed space
  * the box has places that are not; those that a point inside depends on are the border, all others
  * are left alone, by faces too: another task may have a border value there.
@@ -10,6 +14,63 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define LARGE_PAGE ((size_t)2 << 20)
+
+/* Which step along dimension i an index is in. */
+static int64_t cell(const struct tiles_store *store, int i, int64_t index)
+{
+    int64_t step = store->shape->space.basis.at[i][i];
+    return step == 1 ? index : index / step - (index % step < 0);
+}
+
+/* The offsets of a point depend on where in its steps it is: in which phase. */
+static ptrdiff_t *offsets_at(const struct tiles_store *store, const int64_t *p)
+{
+    const struct tiling_space *space = &store->shape->space;
+    int64_t phase = 0;
+    for (int i = 0; i < space->dims && space->density > 1; i++) {
+        int64_t step = space->basis.at[i][i];
+        phase = phase * step + p[i] - cell(store, i, p[i]) * step;
+    }
+    return store->offsets + phase * store->shape->d.count;
+}
+
+/* Of all places within the first step of each dimension. */
+static void fill_offsets(struct tiles_store *store)
+{
+    const struct tiles_shape *shape = store->shape;
+    const struct tiling_space *space = &shape->space;
+    for (int64_t phase = 0; phase < space->density; phase++) {
+        int64_t p[TILING_DIMS_MAX], rest = phase;
+        for (int i = space->dims - 1; i >= 0; i--) {
+            p[i] = rest % space->basis.at[i][i];
+            rest /= space->basis.at[i][i];
+        }
+        ptrdiff_t *offsets = offsets_at(store, p);
+        for (int j = 0; j < shape->d.count; j++) {
+            for (int i = 0; i < space->dims; i++)
+                offsets[j] += (ptrdiff_t)cell(store, i, p[i] - shape->d.vector[j][i]) *
+                              store->stride[i] * (ptrdiff_t)shape->width;
+        }
+    }
+}
+
+/* All zero, and touched: the kernel has its work with a page when it is touched first, which would
+ * else be a part of what the loop takes, and of a large one more than the arithmetic. Large pages
+ * are a small part of that work. */
+static uint8_t *values_create(size_t bytes)
+{
+    size_t whole = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    if (bytes < LARGE_PAGE || whole < bytes)
+        return calloc(bytes > 0 ? bytes : 1, 1);
+    uint8_t *values = aligned_alloc(LARGE_PAGE, whole);
+    if (values == NULL)
+        return NULL;
+    madvise(values, whole, MADV_HUGEPAGE); /* if there are any */
+    return memset(values, 0, whole);
+}
 
 int tiles_store_create(struct tiles_store *store, const struct tiles_shape *shape,
                        const struct tiling_box *box)
@@ -18,19 +79,21 @@ int tiles_store_create(struct tiles_store *store, const struct tiles_shape *shap
     size_t count = 1;
     bool fits = true;
     for (int i = shape->space.dims - 1; i >= 0; i--) {
+        int64_t side = box->end[i] > box->first[i]
+                           ? cell(&made, i, box->end[i] - 1) - cell(&made, i, box->first[i]) + 1
+                           : 0;
         made.stride[i] = (ptrdiff_t)count;
-        fits = fits &&
-               !__builtin_mul_overflow(count, (size_t)(box->end[i] - box->first[i]), &count) &&
+        fits = fits && !__builtin_mul_overflow(count, (size_t)side, &count) &&
                count < PTRDIFF_MAX / shape->value_bytes;
     }
-    made.values = fits ? calloc(count > 0 ? count : 1, shape->value_bytes) : NULL;
-    if (made.values == NULL)
+    made.values = fits ? values_create(count * shape->value_bytes) : NULL;
+    made.offsets =
+        calloc((size_t)shape->space.density * (size_t)(shape->d.count + 1), sizeof *made.offsets);
+    if (made.values == NULL || made.offsets == NULL) {
+        tiles_store_destroy(&made);
         return error_set(COVEY_ENOMEM, "tiles: no memory for the values of a part");
-    for (int j = 0; j < shape->d.count; j++) {
-        for (int i = 0; i < shape->space.dims; i++)
-            made.offset[j] -=
-                made.stride[i] * (ptrdiff_t)(shape->d.vector[j][i]) * (ptrdiff_t)shape->width;
     }
+    fill_offsets(&made);
     *store = made;
     return COVEY_OK;
 }
@@ -38,7 +101,9 @@ int tiles_store_create(struct tiles_store *store, const struct tiles_shape *shap
 void tiles_store_destroy(struct tiles_store *store)
 {
     free(store->values);
+    free(store->offsets);
     store->values = NULL;
+    store->offsets = NULL;
 }
 
 uint8_t *tiles_store_at(const struct tiles_store *store, const int64_t *p)
@@ -47,7 +112,8 @@ uint8_t *tiles_store_at(const struct tiles_store *store, const int64_t *p)
     if (store->values == NULL)
         return NULL;
     for (int i = 0; i < store->shape->space.dims; i++)
-        at += (ptrdiff_t)(p[i] - store->box.first[i]) * store->stride[i];
+        at += (ptrdiff_t)(cell(store, i, p[i]) - cell(store, i, store->box.first[i])) *
+              store->stride[i];
     return store->values + at * (ptrdiff_t)store->shape->value_bytes;
 }
 
@@ -83,11 +149,12 @@ static void fill_row(const struct tiles_store *store, struct covey_tile_row *row
     int last = space->dims - 1;
     row->place[last] = first;
     tiling_space_point(space, row->place, row->point);
+    int64_t step = space->basis.at[last][last];
     for (int i = 0; i <= last; i++)
-        row->step[i] = (int32_t)space->back.at[i][last];
-    row->count = end - first;
+        row->step[i] = (int32_t)(space->back.at[i][last] * step / space->density);
+    row->count = (end - first) / step;
     row->values = tiles_store_at(store, row->place);
-    row->offset = store->offset;
+    row->offset = store->offsets != NULL ? offsets_at(store, row->place) : NULL;
 }
 
 int covey_tile_next(const covey_tile_t *tile, struct covey_tile_row *row)
@@ -156,7 +223,7 @@ static void border_ask(const struct border *b, int64_t *p, int64_t first, int64_
 {
     const struct tiling_space *space = &b->store->shape->space;
     int last = space->dims - 1;
-    for (p[last] = first; p[last] < end; p[last]++) {
+    for (p[last] = first; p[last] < end; p[last] += space->basis.at[last][last]) {
         int64_t point[TILING_DIMS_MAX] = {0};
         tiling_space_point(space, p, point);
         b->loop->outside(point, tiles_store_at(b->store, p), b->loop->context);

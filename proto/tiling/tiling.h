@@ -4,9 +4,11 @@
  *   tiling_matrix.c  integer matrices, exactly: determinant, inverse
  *   tiling.c         D, H and P: whether a tiling is legal, what a tile computes and sends
  *   tiling_space.c   the iteration space in the indices of the tiles
- *   tiling_grid.c    tasks in a grid over that space, and the shape of least communication
- *   tiling_time.c    time hyperplanes, completion times, the height of least time
+ *   tiling_shape.c   the shape of least communication
+ *   tiling_grid.c    tasks in a grid over that space
+ *   tiling_time.c    time hyperplanes, completion times
  *   tiling_play.c    the steps of all tasks played against each other
+ *   tiling_height.c  the height of least time
  *
  * A loop nest has n dimensions and m uniform dependences, the columns of D: point j needs the value
  * of j - d. A tiling is a matrix H whose rows are perpendicular to the sides of tiles, P = H^-1 has
@@ -92,37 +94,57 @@ struct tiling_box {
     int64_t first[TILING_DIMS_MAX], end[TILING_DIMS_MAX];
 };
 
-/* The space 0 <= j < size as seen in skewed indices p = skew * j: a parallelepiped in its box. */
+enum { TILING_DENSITY_MAX = 4096 };
+
+/* The space 0 <= j < size as seen in skewed indices p = skew * j: a parallelepiped in its box.
+ * Where the determinant of the skew is not 1 or -1 these p are a lattice, one of `density` of all
+ * integer points. The basis of the lattice is lower triangular: given the components before, the
+ * i-th of a point is one of each basis[i][i]. */
 struct tiling_space {
     int dims;
     bool skewed;
     int64_t size[TILING_DIMS_MAX];
-    struct tiling_matrix skew, back; /* back = skew^-1 */
+    struct tiling_matrix skew, back; /* back = density skew^-1 */
+    int64_t density;
+    struct tiling_matrix basis;
     struct tiling_box box;
 };
 
-/* skew NULL: none. Fails for a skew that is not unimodular, sizes below 1, or too large a space. */
+/* skew NULL: none. Fails for a skew whose determinant is 0 or beyond TILING_DENSITY_MAX, sizes
+ * below 1, or too large a space. */
 int tiling_space_init(struct tiling_space *s, int dims, const int64_t *size,
                       const struct tiling_matrix *skew);
-/* j of p. */
+/* j of a p of the lattice. */
 void tiling_space_point(const struct tiling_space *s, const int64_t *p, int64_t *point);
 /* Cuts the row of points with p[dims-1] from *first to before *end down to those in the space; the
- * other components are given. False: none is. */
+ * other components are given. They are *first, *first + basis[dims-1][dims-1] and so on, whole
+ * steps to *end, which may be more than it was. False: none is. */
 bool tiling_space_row(const struct tiling_space *s, const int64_t *p, int64_t *first, int64_t *end);
 /* False: no point of the box is in the space. True of a skewed space: perhaps one is. */
 bool tiling_space_meets(const struct tiling_space *s, const struct tiling_box *box);
 /* Cuts the box along one dimension to what meets the space. False: nothing does. */
 bool tiling_space_trim(const struct tiling_space *s, int along, struct tiling_box *box);
 
-/* ---- tiling_grid.c ----------------------------------------------------------------------------
+/* ---- tiling_shape.c --------------------------------------------------------------------------
  */
 
-/* The sides of a rectangular tile of so many points across `along` (its height is left out) that
- * least of (2) goes with: each as long in proportion as what its dependences cut, which the
- * minimum of (2) under a given product of sides is. sides[along] is not set. Sides that no
- * dependence cuts are 1. */
-void tiling_shape(int dims, const struct tiling_dependences *d, int along, double points,
-                  double *sides);
+/* H = diag(1 / sides) skew. */
+struct tiling_shape {
+    struct tiling_matrix skew;     /* integers; its rows are in lowest terms */
+    double sides[TILING_DIMS_MAX]; /* 0: along; 1: where no dependence cuts */
+    double volume;                 /* V_comm with these sides */
+};
+
+/* The shape of least V_comm. along < 0: by (1), of tiles of so many points. Otherwise by (2): tiles
+ * along a line of the loop's dimension `along` are one task's, and have so many points in each
+ * plane across it; row `along` of the skew is the one by which their heights are counted. points 0:
+ * the skew alone counts. Fails if the dependences have no common half-space, or there are too many.
+ */
+int tiling_shape_find(int dims, const struct tiling_dependences *d, int along, double points,
+                      struct tiling_shape *shape);
+
+/* ---- tiling_grid.c ----------------------------------------------------------------------------
+ */
 
 /* A grid of tasks over a box: tasks[i] along dimension i, one along `along`. Parts are whole
  * numbers of grains, and differ by one grain at most. */
@@ -190,8 +212,6 @@ struct tiling_pipe {
 int64_t tiling_pipe_steps(const struct tiling_pipe *p, int64_t z, bool overlap);
 /* T(z) by (3), or by (5) and (7). */
 double tiling_pipe_time(const struct tiling_pipe *p, int64_t z, bool overlap);
-/* The height with least T(z); of equal ones the largest. */
-int64_t tiling_pipe_best(const struct tiling_pipe *p, bool overlap);
 
 /* ---- tiling_play.c ----------------------------------------------------------------------------
  */
@@ -228,5 +248,17 @@ struct tiling_play {
 
 /* When the last task is done with so many layers of tiles. */
 double tiling_play_run(const struct tiling_play *p, int64_t layers, bool overlapped);
+/* No less than the busiest task or link needs alone: tiling_play_run() gives no less. */
+double tiling_play_bound(const struct tiling_play *p, int64_t layers, bool overlapped);
+
+/* ---- tiling_height.c --------------------------------------------------------------------------
+ */
+
+/* How long it takes with tiles of height z; anything from enough_s on if it takes that or more. */
+typedef double tiling_height_fn(void *context, int64_t z, double enough_s);
+
+/* The height 1 .. extent with the least time among some 150 of them, those near the least among
+ * them; of equal ones the largest. */
+int64_t tiling_height_best(int64_t extent, tiling_height_fn *time_s, void *context);
 
 #endif

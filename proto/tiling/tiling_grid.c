@@ -1,10 +1,7 @@
 /*
- * tiling_grid.c - tasks in a grid over the space of a tiled loop, and what shape of tiles sends
- * least.
+ * tiling_grid.c - tasks in a grid over the space of a tiled loop.
  */
 #include "proto/tiling/tiling.h"
-
-#include <math.h>
 
 /* What all dependences cut of a unit side: the sum of row i of D. */
 static double dependences_cut(const struct tiling_dependences *d, int i)
@@ -13,25 +10,6 @@ static double dependences_cut(const struct tiling_dependences *d, int i)
     for (int j = 0; j < d->count; j++)
         sum += (double)d->vector[j][i];
     return sum;
-}
-
-/* The minimum of the sum of cut_i / side_i with the product of sides given has all terms equal. */
-void tiling_shape(int dims, const struct tiling_dependences *d, int along, double points,
-                  double *sides)
-{
-    double product = 1;
-    int count = 0;
-    for (int i = 0; i < dims; i++) {
-        if (i != along && dependences_cut(d, i) > 0) {
-            product *= dependences_cut(d, i);
-            count++;
-        }
-    }
-    double scale = count > 0 ? pow(points / product, 1.0 / count) : 1;
-    for (int i = 0; i < dims; i++) {
-        if (i != along)
-            sides[i] = dependences_cut(d, i) > 0 ? dependences_cut(d, i) * scale : 1;
-    }
 }
 
 int tiling_along(int dims, const struct tiling_box *box)

@@ -105,6 +105,55 @@ int tiling_matrix_invert(const struct tiling_matrix *m, int n, struct tiling_mat
     return 0;
 }
 
+/* Column `to` less so many times column `from`. */
+static bool column_less(struct tiling_matrix *m, int n, int to, int from, int64_t times)
+{
+    for (int i = 0; i < n; i++) {
+        if (!cross(m->at[i][to], 1, m->at[i][from], times, &m->at[i][to]))
+            return false;
+    }
+    return true;
+}
+
+/* Euclid's algorithm of two columns, until that of row i is 0 in column k. */
+static bool column_clear(struct tiling_matrix *m, int n, int i, int k)
+{
+    while (m->at[i][k] != 0) {
+        if (!column_less(m, n, i, k, m->at[i][i] / m->at[i][k]))
+            return false;
+        for (int row = 0; row < n; row++) {
+            int64_t kept = m->at[row][i];
+            m->at[row][i] = m->at[row][k];
+            m->at[row][k] = kept;
+        }
+    }
+    return true;
+}
+
+int tiling_matrix_lattice(const struct tiling_matrix *m, int n, struct tiling_matrix *basis)
+{
+    struct tiling_matrix made = *m;
+    for (int i = 0; i < n; i++) {
+        for (int k = i + 1; k < n; k++) {
+            if (!column_clear(&made, n, i, k))
+                return -1;
+        }
+        int64_t diagonal = made.at[i][i];
+        if (diagonal == 0)
+            return -1;
+        for (int row = i; row < n && diagonal < 0; row++)
+            made.at[row][i] = -made.at[row][i];
+        diagonal = made.at[i][i];
+        for (int k = 0; k < i; k++) {
+            int64_t times = made.at[i][k] / diagonal - (made.at[i][k] % diagonal < 0);
+            if (!column_less(&made, n, k, i, times))
+                return -1;
+        }
+    }
+    *basis = made;
+    return 0;
+}
+
 void tiling_matrix_identity(struct tiling_matrix *m)
 {
     memset(m, 0, sizeof *m);

@@ -103,6 +103,36 @@ static void play_layer(const struct tiling_play *p, int64_t layer, bool overlapp
     } while (next_place(p->grid, place));
 }
 
+/* What a tile costs its task, or keeps its link, whatever the others do. */
+static double tile_alone(const struct tiling_play *p, const int32_t *place, bool overlapped)
+{
+    double busy_s = p->comp_s, wire_s = 0;
+    for (int i = 0; i < p->grid->dims; i++) {
+        const struct tiling_play_face *f = &p->face[i];
+        bool in = receives(p, place, i), out = sends(p, place, i);
+        wire_s += out ? f->wire_s : 0;
+        if (overlapped)
+            busy_s += (in + out) * f->start_s;
+        else if (out)
+            busy_s += f->start_s + 2 * f->alpha_s + f->wire_s + f->store_s;
+    }
+    return later(busy_s, overlapped ? wire_s : 0);
+}
+
+double tiling_play_bound(const struct tiling_play *p, int64_t layers, bool overlapped)
+{
+    int32_t place[TILING_DIMS_MAX] = {0};
+    double bound_s = 0;
+    do {
+        const struct tiling_column *c = &p->columns[tiling_grid_number(p->grid, place)];
+        int64_t end = (c->end + p->height - 1) / p->height, first = c->first / p->height;
+        int64_t tiles = (end < layers ? end : layers) - first - 1; /* the last may be lower */
+        if (c->first < c->end && tiles > 0)
+            bound_s = later(bound_s, (double)tiles * tile_alone(p, place, overlapped));
+    } while (next_place(p->grid, place));
+    return bound_s;
+}
+
 static double players_end(const struct tiling_play *p)
 {
     double end_s = 0;

@@ -1,5 +1,9 @@
 /*
  * tiling_space.c - an iteration space in the skewed indices of its tiles.
+ *
+ * H of any tiling is diag(1 / sides) skew with integers in the skew (section 2.3 of Koziris,
+ * Sotiropoulos & Goumas). If the skew is unimodular its indices are all integers, and otherwise a
+ * lattice of them, whose Hermite normal form says in which steps each index goes.
  */
 #include "proto/tiling/tiling.h"
 
@@ -35,6 +39,22 @@ static struct range sum_range(int dims, const int64_t *factor, const struct tili
     return sum;
 }
 
+/* The way back, and the lattice. */
+static int set_back(struct tiling_space *s)
+{
+    int64_t determinant;
+    if (tiling_matrix_determinant(&s->skew, s->dims, &determinant) != 0 || determinant == 0 ||
+        determinant > TILING_DENSITY_MAX || determinant < -TILING_DENSITY_MAX ||
+        tiling_matrix_adjugate(&s->skew, s->dims, &s->back) != 0)
+        return -1;
+    s->density = determinant < 0 ? -determinant : determinant;
+    for (int i = 0; i < s->dims && determinant < 0; i++) {
+        for (int k = 0; k < s->dims; k++)
+            s->back.at[i][k] = -s->back.at[i][k];
+    }
+    return tiling_matrix_lattice(&s->skew, s->dims, &s->basis);
+}
+
 int tiling_space_init(struct tiling_space *s, int dims, const int64_t *size,
                       const struct tiling_matrix *skew)
 {
@@ -48,8 +68,7 @@ int tiling_space_init(struct tiling_space *s, int dims, const int64_t *size,
     }
     tiling_matrix_identity(&made.skew);
     made.skew = skew != NULL ? *skew : made.skew;
-    if (!skew_fits(dims, &made.skew) || tiling_matrix_invert(&made.skew, dims, &made.back) != 0 ||
-        !skew_fits(dims, &made.back))
+    if (!skew_fits(dims, &made.skew) || set_back(&made) != 0 || !skew_fits(dims, &made.back))
         return -1;
     for (int i = 0; i < dims; i++)
         loop.end[i] = made.size[i] = size[i];
@@ -70,6 +89,7 @@ void tiling_space_point(const struct tiling_space *s, const int64_t *p, int64_t 
         point[i] = 0;
         for (int k = 0; k < s->dims; k++)
             point[i] += s->back.at[i][k] * p[k];
+        point[i] /= s->density;
     }
 }
 
@@ -95,22 +115,52 @@ static void clip(int64_t base, int64_t step, int64_t size, struct range *t)
     t->end = r.end < t->end ? r.end : t->end;
 }
 
+/* The last component of a point of the lattice that has the others; false: there is none. */
+static bool lattice_meets(const struct tiling_space *s, const int64_t *p, int64_t *component)
+{
+    int64_t times[TILING_DIMS_MAX];
+    for (int i = 0; i < s->dims; i++) {
+        int64_t sum = 0;
+        for (int k = 0; k < i; k++)
+            sum += s->basis.at[i][k] * times[k];
+        if (i == s->dims - 1)
+            *component = sum;
+        else if ((p[i] - sum) % s->basis.at[i][i] != 0)
+            return false;
+        else
+            times[i] = (p[i] - sum) / s->basis.at[i][i];
+    }
+    return true;
+}
+
+/* From the first of the lattice to a whole step behind the last. */
+static void range_align(struct range *t, int64_t component, int64_t step)
+{
+    t->first = component + ceil_div(t->first - component, step) * step;
+    t->end = component + ceil_div(t->end - component, step) * step;
+}
+
 bool tiling_space_row(const struct tiling_space *s, const int64_t *p, int64_t *first, int64_t *end)
 {
     struct range t = {*first, *end};
     int last = s->dims - 1;
+    int64_t component = 0;
+    if (s->density > 1 && !lattice_meets(s, p, &component))
+        return false;
     if (s->skewed) {
         for (int i = 0; i < s->dims; i++) {
             int64_t base = 0;
             for (int k = 0; k < last; k++)
                 base += s->back.at[i][k] * p[k];
-            clip(base, s->back.at[i][last], s->size[i], &t);
+            clip(base, s->back.at[i][last], s->size[i] * s->density, &t);
         }
     } else {
         for (int i = 0; i < last; i++)
             clip(p[i], 0, s->size[i], &t);
         clip(0, 1, s->size[last], &t);
     }
+    if (s->density > 1)
+        range_align(&t, component, s->basis.at[last][last]);
     if (t.first >= t.end)
         return false;
     *first = t.first;
@@ -126,7 +176,7 @@ bool tiling_space_meets(const struct tiling_space *s, const struct tiling_box *b
     }
     for (int i = 0; i < s->dims; i++) {
         struct range r = sum_range(s->dims, s->back.at[i], box);
-        if (r.end <= 0 || r.first >= s->size[i])
+        if (r.end <= 0 || r.first >= s->size[i] * s->density)
             return false;
     }
     return true;

@@ -1,6 +1,6 @@
 /*
  * tiling_time.c - time hyperplanes and completion times (sections 3, 4 and 6.2 of Koziris,
- * Sotiropoulos & Goumas), and the height of a tile with the least of them.
+ * Sotiropoulos & Goumas).
  */
 #include "proto/tiling/tiling.h"
 
@@ -68,22 +68,4 @@ double tiling_pipe_time(const struct tiling_pipe *p, int64_t z, bool overlap)
     double comp_s = cost_at(&s->comp, z);
     return overlap ? tiling_time_started(steps, cost_at(&s->start, z), comp_s, cost_at(&s->comm, z))
                    : tiling_time_block(steps, comp_s, cost_at(&s->turn, z));
-}
-
-/* Of the heights with one number of tiles the least is the best: so twice the root of the extent
- * of them are looked at. */
-int64_t tiling_pipe_best(const struct tiling_pipe *p, bool overlap)
-{
-    int64_t best = p->extent;
-    double least = tiling_pipe_time(p, best, overlap);
-    for (int64_t z = p->extent; z > 1;) {
-        int64_t tiles = tiles_of(p->extent, z - 1); /* the next number that some height gives */
-        z = tiles_of(p->extent, tiles);
-        double time = tiling_pipe_time(p, z, overlap);
-        if (time < least) {
-            least = time;
-            best = z;
-        }
-    }
-    return best;
 }

@@ -22,6 +22,10 @@ for tasks in 1 2 4 9 16; do
     expect "sqrt on $tasks tasks" checked -n $tasks -S 13x17x301 -k both -z 50
     expect "heat on $tasks tasks" checked -n $tasks -l heat -S 9x17x31 -k both -z 5,7
 done
+for shape in each columns; do
+    expect "heat in tiles of least communication, $shape" checked -n 9 -l heat -S 19x17x31 -k both -z 5,8 --shape $shape
+done
+expect "a shape that there is not" fails_with 2 "none of each" tiles --shape round
 for route in shm udp tcp; do
     expect "over $route" checked --route $route -n 4 -S 8x8x512 -z 64
 done

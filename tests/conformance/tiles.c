@@ -159,6 +159,36 @@ static void random_options(struct covey_tiles_options *o, const struct loop *l, 
         o->tile[i] = below(seed, 2) ? 1 + (int64_t)below(seed, 9) : 0;
 }
 
+/* Any legal H: rows that are sums of rows of a legal skew, of which not all indices are points. */
+static void random_skew(struct covey_tiles_loop *n, uint64_t *seed)
+{
+    int32_t skew[COVEY_TILES_DIMS_MAX][COVEY_TILES_DIMS_MAX] = {{0}};
+    check("a skew", covey_tiles_skew(n) == 0);
+    for (int i = 0; i < n->dims; i++) {
+        for (int j = 0; j <= i; j++) {
+            int times = (int)below(seed, 3) + (i == j);
+            for (int k = 0; k < n->dims; k++)
+                skew[i][k] += times * n->skew[j][k];
+        }
+    }
+    memcpy(n->skew, skew, sizeof skew);
+}
+
+static void random_shape(struct loop *l, struct covey_tiles_options *o, uint64_t *seed)
+{
+    int form = (int)below(seed, 2);
+    switch (below(seed, 4)) {
+    case 0:
+        random_skew(&l->nest, seed);
+        break;
+    case 1:
+        check("a shape", covey_tiles_shape(&l->nest, form, (double)below(seed, 200), o) == 0);
+        break;
+    default: /* the skew that it has, or none */
+        break;
+    }
+}
+
 /* ---- one member's side ------------------------------------------------------------------------
  */
 
@@ -214,6 +244,7 @@ static void one_loop(covey_team_t *team, uint64_t seed)
     struct covey_tiles_options options;
     random_loop(&l, &seed);
     random_options(&options, &l, &seed);
+    random_shape(&l, &options, &seed);
     int root = (int)below(&seed, (uint64_t)covey_team_size(team));
     for (int schedule = COVEY_TILES_OVERLAP; schedule <= COVEY_TILES_BLOCK; schedule++) {
         covey_tiles_t *tiles = NULL;
@@ -270,6 +301,41 @@ static void a_stencil_needs_a_skew(covey_team_t *team)
     if (error == 0)
         run_loop(&l, team, tiles, 0);
     covey_tiles_free(&tiles);
+    free(l.reference);
+}
+
+/* Tiles with sides along t + x and t - x, for which half the indices are points: they send less
+ * than skewed ones of as many points. */
+static void a_stencil_in_diamonds(covey_team_t *team)
+{
+    static const int64_t sides[COVEY_TILES_DIMS_MAX][COVEY_TILES_DIMS_MAX] = {{5, 5}, {5, -5}};
+    static const int64_t wrong[COVEY_TILES_DIMS_MAX][COVEY_TILES_DIMS_MAX] = {{5, 0}, {0, 5}};
+    static const int64_t flat[COVEY_TILES_DIMS_MAX][COVEY_TILES_DIMS_MAX] = {{5, 5}, {10, 10}};
+    struct loop l = {0};
+    covey_tiles_t *tiles = NULL;
+    struct covey_tiles_options options = {
+        .grid = {covey_team_size(team), 1}, .along = 2, .costs = {1e-7, 1e-4, 1e-8, 0, 0}};
+    struct covey_tiles_plan diamond = {0};
+    l.nest = stencil(&l);
+    l.nest.size[0] = l.nest.size[1] = 160;
+    refer(&l);
+    check("sides that are not legal", covey_tiles_sides(&l.nest, wrong, &options) == COVEY_EINVAL &&
+                                          strstr(covey_error_text(), "HD >= 0") != NULL);
+    check("sides that are dependent", covey_tiles_sides(&l.nest, flat, &options) == COVEY_EINVAL);
+    check("diamonds", covey_tiles_sides(&l.nest, sides, &options) == 0);
+    int error = covey_tiles_create(team, &l.nest, &options, &tiles);
+    check("a loop in diamonds", error == 0);
+    if (error == 0) {
+        run_loop(&l, team, tiles, 0);
+        covey_tiles_info(tiles, &diamond);
+        check("their sides", diamond.tile[0] == 10 && diamond.tile[1] == 10);
+    }
+    covey_tiles_free(&tiles);
+    check("the shape of least communication",
+          covey_tiles_shape(&l.nest, COVEY_TILES_OF_EACH, 50, &options) == 0);
+    check("it is a diamond", l.nest.skew[0][0] == 1 && l.nest.skew[0][1] == 1 &&
+                                 l.nest.skew[1][0] == 1 && l.nest.skew[1][1] == -1 &&
+                                 options.tile[0] == 10 && options.tile[1] == 10);
     free(l.reference);
 }
 
@@ -368,6 +434,7 @@ static void all_stories(covey_team_t *all)
         if (part) {
             random_loops(part);
             a_stencil_needs_a_skew(part);
+            a_stencil_in_diamonds(part);
             costs_are_measured(part);
             if (sizes[i] == 2)
                 faces_are_large(part);

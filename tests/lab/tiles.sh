@@ -1,6 +1,7 @@
 #!/bin/bash
 # tiles.sh - the loop of Koziris, Sotiropoulos & Goumas on 16 hosts of a lab, overlapping and blocking, by
-# the height of the tiles, as Figures 5 to 7 of the paper, and as Figure 15 what was predicted.
+# the height of the tiles, as Figures 5 to 7 of the paper, or with --hosts 9 as Figures 12 to 14; as Figure 15
+# what was predicted, and as Figure 11 how long the tasks computed.
 #
 #   tests/lab/tiles.sh [--size IxJxK] [--heights Z,...] [--roots N] [--rate 1M] [--cpu 0.1] [--hosts 16]
 #                      [--route tcp] [--unchosen] [--keep DIR]
@@ -94,6 +95,17 @@ judge() { # figures on standard input
         }'
 }
 
+# Beside messages a task computes longer: the mean of all tasks, by the height (Figure 11).
+computing() { # FILE: of tiles --json
+    tr -d ' \n' <"$1" | grep -o '"schedule":"[a-z]*","height":[0-9]*,"total_s":[^,]*,"computation_s":[^,]*' | tr ',:"' ' ' |
+        awk '{ sum[$2, $4] += $NF; runs[$2, $4]++; if (!seen[$4]++) heights[++n] = $4 }
+            function mean(how, z) { return runs[how, z] ? sprintf("%.2f", sum[how, z] / runs[how, z]) : "" }
+            END {
+                print "\n| height | computing s, overlapping | blocking |\n|---:|---:|---:|"
+                for (i = 1; i <= n; i++) printf "| %d | %s | %s |\n", heights[i], mean("overlap", heights[i]), mean("block", heights[i])
+            }' | (sed -u 3q; sort -t'|' -k2n)
+}
+
 report() { # DIR
     local file name status=0
     for file in "$1"/*.json; do
@@ -105,6 +117,7 @@ report() { # DIR
         echo "| height | overlapping s | predicted | blocking s | predicted | less |"
         echo "|---:|---:|---:|---:|---:|---:|"
         figures_of "$1/$name.predicted" | judge || status=1
+        computing "$file"
     done
     return $status
 }

@@ -108,6 +108,17 @@ expect "a step of the overlapping schedule" says 0 '^ +1024 +0\.459 ' covey pred
 expect "and it names the paper's equations" says 0 'OVERLAP by \(5\) and \(7\), BLOCK by \(3\)' covey predict tiles --point 1000
 expect "the program is asked what a point takes" says 0 'chosen height' covey predict tiles --procs 4 --size 8x8x512
 expect "heat" says 0 '^tiles: heat' covey predict tiles --loop heat --size 64x16x16 --procs 4 --point 5
+expect "the chosen height is the least predicted" says 0 '^overlap: chosen height [0-9]+, least predicted [0-9.]+ s$' covey predict tiles --point 1000
+expect "a size in K" says 0 '16 x 16 x 16384 on' covey predict tiles --point 1000 --size 16x16x16K
+expect "a calibration without start-up times says so" says 0 'all is taken for latency. Calibrate again' covey predict tiles --point 1000
+chosen() { covey predict tiles --point 1000 | sed -n 's/^overlap: chosen height \([0-9]*\),.*/\1/p'; }
+by_hand | sed '2a start tcp 2e-5' >"$dir/started"
+expect "start-up that occupies the processor makes tiles high" \
+    test "$(COVEY_CALIBRATION=$dir/started chosen)" -gt "$((2 * $(chosen)))"
+expect "it is shown" says 0 'of which 20 \+ 0 N occupy a task' env COVEY_CALIBRATION="$dir/started" covey predict tiles --point 1000
+expect "heat in tiles of least communication" says 0 '^tiles: heat' covey predict tiles --loop heat --shape columns --size 64x16x16 --procs 4 --point 5
+expect "a shape that there is not" refuses 2 '--shape round: must be' covey predict tiles --shape round
+expect "a shape of sort" refuses 2 '--shape is for tiles' covey predict sort --shape each
 expect "its JSON" says 0 '"chosen": \{' covey predict tiles --point 1000 --json
 cat >"$dir/sweep" <<'TEXT'
 {"program": "tiles", "loop": "sqrt", "size": [16, 16, 4096], "grid": [4, 4, 1], "tasks": 16,
@@ -159,6 +170,7 @@ expect "a file with a host too late" refuses_file "sort h2 1e-9 1e-9" "no line '
 expect "a route of all hosts that was not measured" refuses_file "all udp 4 1e-9 1e-7" "no line 'route udp"
 expect "peers in the wrong order" refuses_file "peers tcp h1 h0 1 1" "'h0' stands before 'h1'"
 expect "peers with a host that there is not" refuses_file "peers tcp h0 h7 1 1" "no line 'host h7"
+expect "a start of a route that was not measured" refuses_file "start udp 1e-6" "no line 'route udp"
 expect "inside of an unknown route" refuses_file "inside tls 1 1 1 1 1" "'tls' is none"
 expect "a file with packing of no type" refuses_file "packing h1 int65 pack 0 1e-9 1 0" "'int65' is no type of packing"
 expect "a file with another language" refuses_file "hello" "'hello' begins no line"

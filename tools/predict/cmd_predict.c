@@ -28,6 +28,7 @@
 #define KEY_LOOP 2011
 #define KEY_POINT 2012
 #define KEY_NOW 2013
+#define KEY_SHAPE 2014
 
 #define NOW_S 2       /* the load is that of so many seconds */
 #define TOLERANCE 0.5 /* twice the hosts must save a quarter of the time */
@@ -39,6 +40,8 @@ static const struct args_option options[] = {
      "matmul: N (2048); sort: keys (8M); mandel: WxH (1024x768); alltoall: bytes (64K); tiles: "
      "IxJxK (16x16x16384)"},
     {"loop", KEY_LOOP, "LOOP", "tiles: sqrt (the default) or heat"},
+    {"shape", KEY_SHAPE, "FORM",
+     "tiles: of least communication: each, if each is another task's, or columns (a skew)"},
     {"point", KEY_POINT, "NS", "tiles: nanoseconds that a point takes (the program is asked)"},
     {"iterations", KEY_ITERATIONS, "N", "mandel: iterations at most (8000)"},
     {"centre", KEY_CENTRE, "RE,IM", "mandel: the point in the middle (-0.65,0)"},
@@ -59,7 +62,7 @@ static const struct args_option options[] = {
 /* What was said on the command line; the operand may come last. */
 struct request {
     struct predict *predict;
-    const char *name, *procs, *size, *centre, *loop, *point;
+    const char *name, *procs, *size, *centre, *loop, *point, *shape;
     const char *measured[16];
     int measured_count;
 };
@@ -184,8 +187,11 @@ static int check_stray(const struct predict *p, const struct request *r)
         return tool_usage("predict", "--paper is not for tiles");
     if (p->now && p->what >= PREDICT_ALLTOALL)
         return tool_usage("predict", "--now is not for %s", p->name);
-    if (p->what != PREDICT_TILES && (r->loop || r->point))
-        return tool_usage("predict", "%s is for tiles alone", r->loop ? "--loop" : "--point");
+    if (p->what != PREDICT_TILES && (r->loop || r->point || r->shape))
+        return tool_usage("predict", "%s is for tiles alone",
+                          r->loop    ? "--loop"
+                          : r->point ? "--point"
+                                     : "--shape");
     if (p->what != COVEY_MODEL_MANDEL && r->centre)
         return tool_usage("predict", "--centre is for mandel alone");
     return TOOL_OK;
@@ -241,17 +247,13 @@ static int take_predict_argument(void *context, int key, const char *value)
 static int read_predict_arguments(struct predict *p, struct request *r, int argc, char **argv)
 {
     bool paper = false;
-    const struct arguments_place places[] = {{'p', .text = &r->procs},
-                                             {KEY_SIZE, .text = &r->size},
-                                             {KEY_CENTRE, .text = &r->centre},
-                                             {KEY_LOOP, .text = &r->loop},
-                                             {KEY_POINT, .text = &r->point},
-                                             {KEY_PLOT, .text = &p->plot},
-                                             {KEY_TOPOLOGY, .text = &p->topology},
-                                             {KEY_PAPER, .flag = &paper},
-                                             {KEY_NOW, .flag = &p->now},
-                                             {'j', .flag = &p->json},
-                                             {0}};
+    const struct arguments_place places[] = {
+        {'p', .text = &r->procs},         {KEY_SIZE, .text = &r->size},
+        {KEY_CENTRE, .text = &r->centre}, {KEY_LOOP, .text = &r->loop},
+        {KEY_POINT, .text = &r->point},   {KEY_SHAPE, .text = &r->shape},
+        {KEY_PLOT, .text = &p->plot},     {KEY_TOPOLOGY, .text = &p->topology},
+        {KEY_PAPER, .flag = &paper},      {KEY_NOW, .flag = &p->now},
+        {'j', .flag = &p->json},          {0}};
     int status =
         arguments_read(&(struct arguments){options, places, take_predict_argument, r}, argc, argv);
     p->problem.paper = paper;
@@ -350,6 +352,7 @@ static int predict_program(struct predict *p, const struct request *r)
                                               .procs = r->procs,
                                               .point = r->point,
                                               .loop = r->loop,
+                                              .shape = r->shape,
                                               .measured = r->measured,
                                               .measured_count = r->measured_count};
         if (r->measured_count == 0 && load_calibration(p) != TOOL_OK)

@@ -45,6 +45,13 @@ bool tiles_set_loop(struct predict_tiles *t, const char *name)
     return false;
 }
 
+bool tiles_set_shape(struct predict_tiles *t, const char *name)
+{
+    static const char *const names[] = {"skew", "each", "columns", NULL};
+    t->shape = args_choice(names, name);
+    return t->shape >= 0;
+}
+
 static int set_size(struct predict_tiles *t, const char *text)
 {
     char copy[64], *rest = copy;
@@ -52,9 +59,7 @@ static int set_size(struct predict_tiles *t, const char *text)
     bool good = strlen(text) < sizeof copy;
     snprintf(copy, sizeof copy, "%s", text);
     for (char *word; good && count < 3 && (word = strsep(&rest, "x")); count++) {
-        long number = 0;
-        good = args_number(word, 1, SIDE_MAX, &number);
-        t->loop.size[count] = number;
+        good = args_size(word, SIDE_MAX, &t->loop.size[count]) && t->loop.size[count] > 0;
     }
     if (good && count == 3 && !rest)
         return TOOL_OK;
@@ -139,7 +144,10 @@ static int add_height(struct predict_tiles *t, int64_t height)
 static int choose_heights(struct predict_tiles *t)
 {
     struct covey_tiles_plan p;
-    covey_tiles_skew(&t->loop);
+    int error = t->shape == 0 ? covey_tiles_skew(&t->loop)
+                              : covey_tiles_shape(&t->loop, t->shape - 1, 0, &t->options);
+    if (error < 0)
+        return tool_error("predict", "%s", covey_error_text());
     int status = plan_tiles(t, COVEY_TILES_OVERLAP, 0, &p);
     if (status != TOOL_OK)
         return status;
@@ -170,6 +178,8 @@ static int take_words(struct predict_tiles *t, const struct tiles_request *r)
     t->tasks = (int)tasks;
     if (!tiles_set_loop(t, r->loop ? r->loop : "sqrt"))
         return tool_usage("predict", "--loop %s: must be sqrt or heat", r->loop);
+    if (r->shape && !tiles_set_shape(t, r->shape))
+        return tool_usage("predict", "--shape %s: must be skew, each or columns", r->shape);
     return set_size(t, r->size ? r->size : USUAL_SIZE);
 }
 
@@ -180,11 +190,9 @@ static int find_costs(struct predict_tiles *t, const struct tiles_request *r)
     for (int i = 0; i < r->measured_count && status == TOOL_OK; i++)
         status = tiles_read(t, r->measured[i]);
     if (status == TOOL_OK && r->measured_count == 0) {
-        const struct covey_line *line = predict_line(t->predict);
-        if (!line)
-            return TOOL_FAILED;
-        t->options.costs.alpha_s = line->alpha_s > 0 ? line->alpha_s : 1e-9;
-        t->options.costs.beta_s = line->beta_s;
+        const struct predict *p = t->predict;
+        if (covey_tiles_costs(p->calibration, p->problem.route, &t->options.costs) < 0)
+            return tool_error("predict", "%s", covey_error_text());
     }
     if (status == TOOL_OK && (r->measured_count == 0 || r->point))
         status = set_point(t, r->point);

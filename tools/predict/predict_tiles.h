@@ -32,6 +32,7 @@ struct predict_tiles {
     char name[32];                 /* of the loop */
     struct covey_tiles_loop loop;
     struct covey_tiles_options options; /* with costs */
+    int shape; /* 0: a skew; otherwise of least communication, one more than the covey_tiles_form */
     int tasks;
     int64_t extent;                              /* along the dimension that stays on a task */
     int64_t chosen[TILES_SCHEDULES];             /* heights */
@@ -41,9 +42,9 @@ struct predict_tiles {
     int measured_count;
 };
 
-/* Does all of it; an exit status. size, procs and point may be NULL. */
+/* Does all of it; an exit status. All may be NULL. */
 struct tiles_request {
-    const char *size, *procs, *point, *loop;
+    const char *size, *procs, *point, *loop, *shape;
     const char *const *measured;
     int measured_count;
 };
@@ -52,8 +53,9 @@ int predict_tiles(const struct predict *predict, const struct tiles_request *req
 /* The times of one height; an exit status. */
 int tiles_at(const struct predict_tiles *tiles, int64_t height, struct tiles_height *row);
 
-/* The loop of that name; false: there is none. */
+/* The loop, or the shape, of that name; false: there is none. */
 bool tiles_set_loop(struct predict_tiles *tiles, const char *name);
+bool tiles_set_shape(struct predict_tiles *tiles, const char *name);
 
 /* Reads a file that tiles --sweep --json printed; an exit status. */
 int tiles_read(struct predict_tiles *tiles, const char *path);

@@ -36,9 +36,9 @@ static bool take_costs(const json_t *costs, struct covey_tiles_costs *c)
 
 /* As in what was read before. */
 static bool is_same(const struct predict_tiles *t, const char *loop, const int64_t size[3],
-                    const int64_t grid[3])
+                    const int64_t grid[3], int shape)
 {
-    bool same = strcmp(loop, t->name) == 0;
+    bool same = strcmp(loop, t->name) == 0 && t->shape == shape;
     for (int i = 0; i < 3; i++)
         same = same && size[i] == t->loop.size[i] && grid[i] == t->options.grid[i];
     return same;
@@ -61,7 +61,10 @@ static bool take_loop(struct predict_tiles *t, const json_t *all)
                 take_three(json_object_get(all, "grid"), 1, TASKS_MAX, grid) &&
                 ((none && t->measured_count > 0) || take_costs(costs, &t->options.costs));
     bool first = t->measured_count == 0;
-    if (!good || !(first || (t->tasks == tasks && is_same(t, loop, size, grid))) ||
+    const char *form = json_string_value(json_object_get(all, "shape"));
+    int shape = t->shape;
+    good = good && tiles_set_shape(t, form ? form : "skew");
+    if (!good || !(first || (t->tasks == tasks && is_same(t, loop, size, grid, shape))) ||
         !tiles_set_loop(t, loop))
         return false;
     memcpy(t->loop.size, size, sizeof size);

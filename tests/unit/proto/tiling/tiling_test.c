@@ -1,9 +1,10 @@
-/* links: proto/tiling/tiling.c proto/tiling/tiling_matrix.c proto/tiling/tiling_space.c proto/tiling/tiling_grid.c proto/tiling/tiling_time.c proto/tiling/tiling_play.c */
+/* links: proto/tiling/tiling.c proto/tiling/tiling_matrix.c proto/tiling/tiling_space.c proto/tiling/tiling_shape.c proto/tiling/tiling_grid.c proto/tiling/tiling_time.c proto/tiling/tiling_play.c proto/tiling/tiling_height.c */
 /*
  * Tilings: the numbers of Koziris, Sotiropoulos & Goumas where the paper has any, and what can be
  * counted point by point.
  */
 #include <CUnit/CUnit.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,7 +243,10 @@ static bool inside(const struct tiling_space *s, const int64_t *p)
     int64_t point[TILING_DIMS_MAX];
     tiling_space_point(s, p, point);
     for (int i = 0; i < s->dims; i++) {
-        if (point[i] < 0 || point[i] >= s->size[i])
+        int64_t back = 0; /* of a lattice not every index is a point */
+        for (int k = 0; k < s->dims; k++)
+            back += s->skew.at[i][k] * point[k];
+        if (point[i] < 0 || point[i] >= s->size[i] || back != p[i])
             return false;
     }
     return true;
@@ -260,7 +264,7 @@ static void check_space(const struct tiling_space *s)
                 count += inside(s, p);
             bool any = tiling_space_row(s, p, &first, &end);
             CU_ASSERT_EQUAL(any, count > 0);
-            CU_ASSERT_EQUAL(any ? end - first : 0, count);
+            CU_ASSERT_EQUAL(any ? (end - first) / s->basis.at[2][2] : 0, count);
             p[2] = first;
             CU_ASSERT(!any || inside(s, p));
             points += count;
@@ -274,12 +278,29 @@ static void test_spaces(void)
     const int64_t size[] = {3, 5, 7};
     const struct tiling_matrix skew = {.at = {{1, 0, 0}, {2, 1, 0}, {-1, 3, 1}}};
     const struct tiling_matrix even = {.at = {{2, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    const struct tiling_matrix rays = {.at = {{1, 1, 1}, {1, 1, -1}, {1, -1, 1}}};
+    const struct tiling_matrix flat = {.at = {{1, 1, 1}, {1, 1, 1}, {1, -1, 1}}};
+    const struct tiling_matrix sparse = {.at = {{4097, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     struct tiling_space s;
     CU_ASSERT_EQUAL(tiling_space_init(&s, 3, size, NULL), 0);
     check_space(&s);
     CU_ASSERT_EQUAL(tiling_space_init(&s, 3, size, &skew), 0);
     check_space(&s);
-    CU_ASSERT_EQUAL(tiling_space_init(&s, 3, size, &even), -1);
+    CU_ASSERT_EQUAL(tiling_space_init(&s, 3, size, &even), 0);
+    check_space(&s);
+    CU_ASSERT_EQUAL(tiling_space_init(&s, 3, size, &rays), 0);
+    CU_ASSERT_EQUAL(s.density, 4);
+    check_space(&s);
+    seed = 3;
+    for (int round = 0; round < 20; round++) {
+        struct tiling_matrix any = {.at = {{0}}};
+        for (int i = 0; i < 9; i++)
+            any.at[i / 3][i % 3] = below(7) - 3;
+        if (tiling_space_init(&s, 3, size, &any) == 0)
+            check_space(&s);
+    }
+    CU_ASSERT_EQUAL(tiling_space_init(&s, 3, size, &flat), -1);
+    CU_ASSERT_EQUAL(tiling_space_init(&s, 3, size, &sparse), -1);
     CU_ASSERT_EQUAL(tiling_space_init(&s, 3, (const int64_t[]){3, 0, 1}, NULL), -1);
 }
 
@@ -298,21 +319,137 @@ static void test_trimming(void)
     CU_ASSERT(!tiling_space_meets(&s, &away));
 }
 
-/* ---- grids ------------------------------------------------------------------------------------
+/* ---- shapes -----------------------------------------------------------------------------------
  */
 
-static void test_shape_of_least_communication(void)
+static bool is_skew(const struct tiling_matrix *m, int dims, const int64_t rows[3][3])
 {
-    double sides[3];
-    tiling_shape(3, &units, 2, 64, sides);
-    NEAR(sides[0], 8);
-    NEAR(sides[1], 8);
-    /* what is cut twice as much is twice as long */
-    const struct tiling_dependences uneven = {.count = 2, .vector = {{2, 1, 0}, {2, 1, 1}}};
-    tiling_shape(3, &uneven, 2, 200, sides);
-    NEAR(sides[0], 20);
-    NEAR(sides[1], 10);
+    bool same = true;
+    for (int i = 0; i < dims; i++) {
+        for (int k = 0; k < dims; k++)
+            same = same && m->at[i][k] == rows[i][k];
+    }
+    return same;
 }
+
+static void test_shapes_of_the_paper(void)
+{
+    struct tiling_shape shape;
+    const int64_t none[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    CU_ASSERT_EQUAL(tiling_shape_find(3, &units, 2, 64, &shape), 0);
+    CU_ASSERT(
+        is_skew(&shape.skew, 3, none)); /* "the optimal tiling is in rectangular tile shapes" */
+    NEAR(shape.sides[0], 8);
+    NEAR(shape.sides[1], 8);
+    NEAR(shape.sides[2], 0);
+    NEAR(shape.volume, 16);
+    CU_ASSERT_EQUAL(tiling_shape_find(3, &units, -1, 64, &shape), 0);
+    CU_ASSERT(is_skew(&shape.skew, 3, none));
+    NEAR(shape.sides[2], 4);
+    NEAR(shape.volume, 48);
+    /* what is cut twice as much is twice as long */
+    const struct tiling_dependences uneven = {
+        .count = 4, .vector = {{2, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0}}};
+    CU_ASSERT_EQUAL(tiling_shape_find(3, &uneven, 2, 400, &shape), 0);
+    NEAR(shape.sides[0], 40);
+    NEAR(shape.sides[1], 10);
+}
+
+/* A stencil over time: tiles with sides along t + x and t - x, of which half the indices are
+ * points, send 3 points a tile of each side's 10, where skewed ones of the same size send sqrt 2 as
+ * many. */
+static void test_shape_of_a_stencil(void)
+{
+    struct tiling_shape shape;
+    struct tiling t;
+    const int64_t diamond[3][3] = {{1, 1}, {1, -1}};
+    CU_ASSERT_EQUAL(tiling_shape_find(2, &stencil, -1, 50, &shape), 0);
+    CU_ASSERT(is_skew(&shape.skew, 2, diamond));
+    NEAR(shape.sides[0], 10);
+    NEAR(shape.sides[1], 10);
+    NEAR(shape.volume, 30);
+    const struct tiling_matrix sides = {.at = {{5, 5}, {5, -5}}};
+    CU_ASSERT_EQUAL(tiling_from_sides(&t, 2, &sides), 0);
+    CU_ASSERT_EQUAL(t.volume, 50);
+    NEAR(tiling_volume_all(&t, &stencil), 30);
+}
+
+/* Heat on a plate. By skewed tiles of 1000 points 3 * 5 * 100 are sent by (1), and 2 * 5 * 10 by
+ * (2) of columns of 100: the shapes send cbrt 4 and sqrt 2 times less. */
+static void test_shapes_of_heat(void)
+{
+    struct tiling_shape shape;
+    const struct tiling_dependences heat = {
+        .count = 5, .vector = {{1, 0, 0}, {1, 1, 0}, {1, -1, 0}, {1, 0, 1}, {1, 0, -1}}};
+    CU_ASSERT_EQUAL(tiling_shape_find(3, &heat, -1, 1000, &shape), 0);
+    NEAR(shape.volume, 1500 / cbrt(4));
+    CU_ASSERT_EQUAL(tiling_shape_find(3, &heat, 0, 100, &shape), 0);
+    NEAR(shape.volume, 100 / sqrt(2));
+    const int64_t along[3][3] = {{1, 0, 0}};
+    CU_ASSERT(is_skew(&shape.skew, 1, along));
+    NEAR(shape.sides[0], 0);
+}
+
+/* What nothing cuts costs nothing: tiles along (1, 1) are chains. */
+static void test_shape_of_few_dependences(void)
+{
+    struct tiling_shape shape;
+    const struct tiling_dependences one = {.count = 1, .vector = {{1, 1}}}, no = {.count = 0};
+    CU_ASSERT_EQUAL(tiling_shape_find(2, &one, -1, 50, &shape), 0);
+    NEAR(shape.volume, 1);
+    CU_ASSERT_EQUAL(tiling_shape_find(2, &no, -1, 50, &shape), 0);
+    NEAR(shape.volume, 0);
+    const struct tiling_dependences against = {.count = 2, .vector = {{1, 1}, {-1, -1}}};
+    CU_ASSERT(tiling_shape_find(2, &against, -1, 50, &shape) != 0 || shape.volume < 50);
+}
+
+/* V_comm by (1) of the best sides, for g = 1000, of rows of H up to their lengths; < 0: not legal.
+ */
+static double least_volume(const struct tiling_dependences *d, const struct tiling_matrix *rows)
+{
+    struct tiling_dependences skewed;
+    int64_t determinant;
+    double cuts = 1;
+    tiling_skew_dependences(3, rows, d, &skewed);
+    if (tiling_matrix_determinant(rows, 3, &determinant) != 0 || determinant == 0)
+        return -1;
+    for (int i = 0; i < 3; i++) {
+        int64_t cut = 0;
+        for (int j = 0; j < d->count; j++) {
+            if (skewed.vector[j][i] < 0)
+                return -1;
+            cut += skewed.vector[j][i];
+        }
+        cuts *= (double)cut;
+    }
+    return 3 * cbrt(cuts / (double)llabs(determinant)) * pow(1000, 2.0 / 3);
+}
+
+/* No legal rows of small integers give less than what is found. */
+static void test_shapes_are_least(void)
+{
+    seed = 11;
+    for (int tested = 0; tested < 8;) {
+        struct tiling_dependences d;
+        struct tiling_shape shape;
+        random_dependences(&d, 3);
+        CU_ASSERT_EQUAL_FATAL(tiling_shape_find(3, &d, -1, 1000, &shape), 0);
+        if (least_volume(&d, &shape.skew) <= 0) /* they do not span the space */
+            continue;
+        tested++;
+        CU_ASSERT_DOUBLE_EQUAL(least_volume(&d, &shape.skew), shape.volume, 1e-6 * shape.volume);
+        for (int n = 0; n < 20000; n++) {
+            struct tiling_matrix rows = {0};
+            for (int i = 0; i < 9; i++)
+                rows.at[i / 3][i % 3] = below(7) - 3;
+            double volume = least_volume(&d, &rows);
+            CU_ASSERT(volume < 0 || volume >= shape.volume * (1 - 1e-9));
+        }
+    }
+}
+
+/* ---- grids ------------------------------------------------------------------------------------
+ */
 
 static struct tiling_grid grid_of(const int64_t *size, int along, int tasks)
 {
@@ -426,43 +563,6 @@ static void test_steps_of_pipes(void)
     CU_ASSERT_EQUAL(tiling_pipe_steps(&s, 10, true), 17);
 }
 
-/* The height that is found is as good as any. */
-static void check_best(const struct tiling_pipe *p, bool overlap)
-{
-    double least = tiling_pipe_time(p, tiling_pipe_best(p, overlap), overlap);
-    for (int64_t z = 1; z <= p->extent; z++)
-        CU_ASSERT(least <= tiling_pipe_time(p, z, overlap));
-}
-
-static void test_best_height(void)
-{
-    struct tiling_column columns[] = {{0, 0, 16384}, {6, 0, 16384}};
-    struct tiling_pipe p = {.columns = columns, .count = 2, .extent = 16384};
-    p.step = (struct tiling_step){.comp = {0, 16e-6},
-                                  .comm = {400e-6, 3.2e-6},
-                                  .turn = {800e-6, 6.4e-6},
-                                  .start = {100e-6, 0}};
-    check_best(&p, true);
-    check_best(&p, false);
-    seed = 5;
-    for (int round = 0; round < 20; round++) {
-        p.extent = 1 + below(3000);
-        columns[0].end = columns[1].end = p.extent;
-        columns[1].hops = below(8);
-        p.step.comp.unit_s = (double)below(100) * 1e-6;
-        p.step.comm.base_s = (double)below(1000) * 1e-6;
-        check_best(&p, round % 2);
-    }
-}
-
-/* Without costs a tile is as high as the space: nothing is gained by more. */
-static void test_height_without_costs(void)
-{
-    const struct tiling_pipe p = {.columns = straight, .count = 2, .extent = 16384};
-    CU_ASSERT_EQUAL(tiling_pipe_best(&p, true), 16384);
-    CU_ASSERT_EQUAL(tiling_pipe_best(&p, false), 16384);
-}
-
 /* ---- tiles played -----------------------------------------------------------------------------
  */
 
@@ -538,6 +638,94 @@ static void test_play_concludes(void)
     CU_ASSERT(play(4, 4, &p, 50, true) < play(4, 4, &p, 51, true) - 1);
 }
 
+/* ---- the height -------------------------------------------------------------------------------
+ */
+
+/* 4 x 4 tasks, and what a tile of height 1 takes. */
+struct heights {
+    int64_t extent;
+    double point_s, alpha_s, beta_s, start_s;
+    bool overlapped;
+    int asked;
+};
+
+static double heights_play(void *context, int64_t z, double enough_s)
+{
+    struct heights *h = context;
+    struct tiling_grid g = {.dims = 3, .along = 2, .tasks = {4, 4, 1}};
+    struct tiling_column all[16];
+    int64_t layers = (h->extent + z - 1) / z;
+    struct tiling_play p = {.grid = &g,
+                            .players = players,
+                            .columns = all,
+                            .height = z,
+                            .last_share = (double)(h->extent - (layers - 1) * z) / (double)z,
+                            .comp_s = h->point_s * (double)z,
+                            .ahead = 2,
+                            .layers_max = 4096};
+    for (int i = 0; i < 16; i++)
+        all[i] = (struct tiling_column){0, 0, h->extent};
+    for (int i = 0; i < 2; i++)
+        p.face[i] = (struct tiling_play_face){.used = true,
+                                              .start_s = h->start_s,
+                                              .wire_s = h->beta_s * (double)z,
+                                              .alpha_s = h->alpha_s};
+    h->asked++;
+    double bound_s = tiling_play_bound(&p, layers, h->overlapped);
+    double s = tiling_play_run(&p, layers, h->overlapped);
+    CU_ASSERT(bound_s <= s * (1 + 1e-9));
+    return bound_s >= enough_s ? bound_s : s;
+}
+
+/* As good as any, within what a step of the number of tiles makes; and not all are tried. */
+static void check_best(struct heights *h)
+{
+    h->asked = 0;
+    int64_t best = tiling_height_best(h->extent, heights_play, h);
+    CU_ASSERT(h->asked < 200);
+    double found_s = heights_play(h, best, INFINITY);
+    for (int64_t z = 1; z <= h->extent; z++)
+        CU_ASSERT(found_s <= heights_play(h, z, INFINITY) * 1.002);
+}
+
+static void test_best_height(void)
+{
+    struct heights h = {1024, 16e-6, 400e-6, 3.2e-6, 100e-6, true, 0};
+    check_best(&h);
+    h.overlapped = false;
+    check_best(&h);
+    seed = 5;
+    for (int round = 0; round < 12; round++) {
+        h = (struct heights){.extent = 1 + below(600), .overlapped = round % 2};
+        h.point_s = (double)(1 + below(100)) * 1e-6;
+        h.alpha_s = (double)below(1000) * 1e-6;
+        h.beta_s = (double)below(100) * 1e-6;
+        h.start_s = (double)below(100) * 1e-6;
+        check_best(&h);
+    }
+}
+
+/* The paper's alpha, 1.66 ms. As pure latency it costs nothing behind enough tiles: low ones are
+ * best. As start-up that keeps the processor, each tile more is lost, and they are high. */
+static void test_height_of_pure_latency(void)
+{
+    struct heights h = {16384, 16e-6, 1.66e-3, 0, 0, true, 0};
+    int64_t low = tiling_height_best(h.extent, heights_play, &h);
+    double low_s = heights_play(&h, low, INFINITY);
+    CU_ASSERT(low < 64);
+    CU_ASSERT(low_s <= heights_play(&h, 4, INFINITY));
+    CU_ASSERT(low_s < heights_play(&h, 298, INFINITY));
+    h.start_s = h.alpha_s / 4;
+    CU_ASSERT(tiling_height_best(h.extent, heights_play, &h) > 4 * low);
+}
+
+/* Without costs a tile is as high as the space: nothing is gained by more. */
+static void test_height_without_costs(void)
+{
+    struct heights h = {.extent = 16384, .overlapped = true};
+    CU_ASSERT_EQUAL(tiling_height_best(h.extent, heights_play, &h), 16384);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -553,19 +741,24 @@ int main(void)
         {"skews are found", test_skews_are_found},
         {"spaces, row by row", test_spaces},
         {"trimming", test_trimming},
-        {"the shape of least communication", test_shape_of_least_communication},
+        {"the paper's shapes", test_shapes_of_the_paper},
+        {"the shape of a stencil", test_shape_of_a_stencil},
+        {"shapes of heat", test_shapes_of_heat},
+        {"shapes of few dependences", test_shape_of_few_dependences},
+        {"shapes are least", test_shapes_are_least},
         {"the paper's grid", test_grids_of_the_paper},
         {"grids cover their space", test_grids_cover},
         {"grids that cannot be", test_grids_that_cannot_be},
         {"time hyperplanes", test_hyperplanes_of_the_paper},
         {"what cannot be overlapped", test_what_cannot_be_overlapped},
         {"steps of pipes", test_steps_of_pipes},
-        {"the best height", test_best_height},
-        {"the height without costs", test_height_without_costs},
         {"tiles played are the schedule", test_play_is_the_schedule},
         {"tiles played with something slow", test_play_of_what_is_slow},
         {"blocking tiles played", test_play_of_blocking},
         {"playing is concluded", test_play_concludes},
+        {"the best height", test_best_height},
+        {"the height where alpha is latency", test_height_of_pure_latency},
+        {"the height without costs", test_height_without_costs},
     };
     return covey_test_main("tiling", cases, sizeof cases / sizeof cases[0]);
 }
