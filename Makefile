@@ -382,6 +382,10 @@ bench-demos: ## measure the demos on 1, 2, 4 and 8 hosts by udp, tcp and raw Eth
 	@BUILD=$(BUILD) OPENBLAS_CORETYPE=PRESCOTT tests/lab/speedup.sh --size mandel=800x600 --size matmul=2400 \
 		--size sort=1M --runs 3 --out $(or $(OUT),$(BUILD)/bench-demos)
 
+.PHONY: bench-services
+bench-services: all $(BUILD)/tests/bench/services_load ## measure services over raw Ethernet and over UDP in a lab, as root
+	@BUILD=$(BUILD) tests/bench/ether.sh services
+
 # programs of an MPI, each with every one that is installed: name, sources and headers
 define mpi_rule
 $$(BUILD)/tests/bench/$(1).%: $(2)

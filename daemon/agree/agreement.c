@@ -314,22 +314,24 @@ static uint8_t *question_answer(const struct agreement *a, const struct question
     return NULL;
 }
 
+/* It goes the way that events go, so that it does not come after one that is newer. */
 static void tell_answer(struct daemon *d, const struct question *q)
 {
     int32_t status = ERROR_OK;
     size_t size = 0;
     uint8_t *bytes = question_answer(d->own.agreement, q, &status, &size);
     struct reply reply;
-    if (bytes == NULL || status < 0) {
-        free(bytes);
-        reply_error(d, q->task, q->request, bytes == NULL ? COVEY_ENOMEM : status, "%s", "");
-        return;
-    }
+    if (bytes == NULL)
+        status = COVEY_ENOMEM;
     reply_begin(&reply, d, q->task, q->request);
-    struct cursor c = reply_room(&reply, size);
-    cursor_put_bytes(&c, bytes, size);
+    reply.flags = FRAME_ETHER;
+    struct cursor c = reply_room(&reply, status < 0 ? 2 : size);
+    if (status < 0)
+        cursor_put_text(&c, "");
+    else
+        cursor_put_bytes(&c, bytes, size);
     reply_add(&reply, &c);
-    reply_send(&reply, 0);
+    reply_send(&reply, status < 0 ? status : 0);
     free(bytes);
 }
 

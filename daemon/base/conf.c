@@ -43,7 +43,7 @@ void conf_init(struct conf *conf)
         .datagram_bytes_max = DATAGRAM_BYTES,
         .speed = SPEED,
         .launch = {.launcher = COVEY_LAUNCH_SSH},
-        .ether = {.enabled = CONF_AUTO, .type = ETHER_TYPE_DEFAULT},
+        .ether = {.enabled = CONF_AUTO, .type = ETHER_TYPE_DEFAULT, .services = true},
         .monitor = {.period_us = MONITOR_PERIOD_US, .procfs = "/proc", .metrics_bind = "127.0.0.1"},
     };
     contention_config_init(&conf->contention);
@@ -105,6 +105,7 @@ static const struct setting settings[] = {
     {ETHER, "ethertype", EXPECTS_ETHERTYPE, &conf_ethertype, MEMBER(ether.type),
      FROM_TO(ETHER_TYPE_MIN, 0xffff)},
     {ETHER, "direct", "yes or no", &conf_yes_no, MEMBER(ether.direct), ANY},
+    {ETHER, "services", "yes or no", &conf_yes_no, MEMBER(ether.services), ANY},
     {MONITOR, "period", "seconds, 1 to 86400", &conf_seconds, MEMBER(monitor.period_us),
      FROM_TO(1000000, DAY_US)},
     {MONITOR, "procfs", "an absolute path", &conf_path, TEXT(monitor.procfs, 1)},

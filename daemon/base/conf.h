@@ -36,6 +36,7 @@ struct conf_ether {
     char interface[CONF_INTERFACE_MAX + 1]; /* "": the one that has the advertised address */
     uint16_t type;                          /* EtherType of the frames */
     bool direct;                            /* tasks are given sockets of their own */
+    bool services;                          /* what the VM agrees on goes by it */
 };
 
 /* The first that is free is taken. */

@@ -109,6 +109,7 @@ int segment_open(struct daemon *d, struct failure *why)
         d->self.room.addresses[self->address_count++] = ether_nic(d->media->segment->link)->mac;
         d->node_config.ether_bytes_min = DATAGRAM_BYTES_SAFE;
         d->node_config.ether_bytes_max = ether_datagram_bytes(d->media->segment->link);
+        d->node_config.ether_services = d->conf.ether.services;
         return link_watch(d, why);
     }
     bool wanted = d->conf.ether.enabled == CONF_YES && !d->options->local;

@@ -50,7 +50,7 @@ static void part_send(const struct reply *r, int32_t status, size_t at, size_t s
     struct frame frame = {
         .length = (uint32_t)(REPLY_HEAD_BYTES + size),
         .kind = FRAME_REPLY,
-        .flags = last ? FRAME_LAST : 0,
+        .flags = (uint8_t)(r->flags | (last ? FRAME_LAST : 0)),
         .source = daemon_tid(r->daemon),
         .destination = r->to,
     };

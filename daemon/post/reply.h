@@ -10,6 +10,7 @@ struct reply {
     struct daemon *daemon;
     uint32_t to; /* who asked */
     uint32_t request;
+    uint8_t flags; /* FRAME_ETHER: it goes with the frames of the agreement, see node.h */
     uint8_t *bytes;
     size_t used, capacity;
     bool failed; /* memory is exhausted: the answer will say so */

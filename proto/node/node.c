@@ -26,6 +26,9 @@
 #define DATAGRAM_BYTES_SAFE 1200
 #define PEERS_FEW 64
 #define CROWD_EACH_US 100 /* an acknowledgement, where many are waited for */
+/* Of a fail timeout: a segment that carries nothing so long is left. Much less than a voter waits
+ * for its leader, and longer than a daemon stands still as a rule. */
+#define DETOUR_PARTS 10
 
 void node_log(struct node *node, const char *format, ...)
 {
@@ -55,7 +58,8 @@ static int init_endpoint(struct node *node, struct medium *medium)
     struct endpoint *e = &medium->endpoint;
 
     e->owner = node_endpoint_owner(medium);
-    e->detour_us = medium->number == MEDIUM_ETHER ? node->config.fail_timeout_us : 0;
+    e->detour_us = medium->number == MEDIUM_ETHER ? node->config.fail_timeout_us / DETOUR_PARTS : 0;
+    e->return_us = node->config.fail_timeout_us;
     e->seed = node->config.seed + (uint64_t)medium->number;
     e->random = node->config.random;
     e->random_context = node->owner.context;
@@ -231,7 +235,7 @@ int node_send_own(struct node *node, uint32_t host, const struct frame *frame,
 
     if (may_send(node, host) < 0)
         return -EHOSTUNREACH;
-    peer = node_living_peer(node, host, f.flags & FRAME_ETHER ? MEDIUM_ETHER : MEDIUM_IP);
+    peer = node_frame_peer(node, host, frame);
     if (peer == NULL)
         return -ENOMEM;
     f.flags = node_medium_flags(peer->medium->number, f.flags);
@@ -336,14 +340,17 @@ static void step_peers(struct node *node, uint64_t now_us)
     }
 }
 
-/* A host that owes acknowledgements is heard from every beat if all is well. */
+/* A host that owes acknowledgements is heard from every beat if all is well. Over raw Ethernet
+ * there are no beats: hands are shaken there first, and the detour is part of the second attempt.
+ */
 static void set_stall(struct node *node)
 {
     uint64_t quarter_us = node->config.fail_timeout_us / 4;
     uint64_t beats_us = 2 * member_beat_us(node->member);
+    struct endpoint *ether = &node->media[MEDIUM_ETHER].endpoint;
 
-    for (int i = 0; i < MEDIA; i++)
-        node->media[i].endpoint.stall_us = quarter_us > beats_us ? quarter_us : beats_us;
+    node->media[MEDIUM_IP].endpoint.stall_us = quarter_us > beats_us ? quarter_us : beats_us;
+    ether->stall_us = ether->detour_us - ether->detour_us / 10;
 }
 
 uint64_t node_step(struct node *node, uint64_t now_us)

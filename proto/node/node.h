@@ -23,9 +23,10 @@
 struct node;
 
 /* Two ways to another host, each with sessions, keys, numbers and datagram sizes of its own: what
- * was recorded on one means nothing on the other. Membership and all frames take MEDIUM_IP, but
- * those flagged FRAME_ETHER where both hosts have raw Ethernet. A host that has no IP address is
- * spoken to over MEDIUM_ETHER alone. */
+ * was recorded on one means nothing on the other. Where both hosts have raw Ethernet, frames
+ * flagged FRAME_ETHER take MEDIUM_ETHER, and so do those of the agreement once the two were found
+ * to be on one segment (node_medium.c). Membership and all other frames take MEDIUM_IP. A host that
+ * has no IP address is spoken to over MEDIUM_ETHER alone. */
 enum node_medium { MEDIUM_IP = 0, MEDIUM_ETHER = 1, MEDIA = 2 };
 enum node_medium node_medium_of(const struct address *address);
 
@@ -74,7 +75,8 @@ struct node_config {
     size_t datagram_bytes_max; /* what may be probed for, e.g. 8900 or 65000 */
     size_t ether_bytes_min;    /* the same for MEDIUM_ETHER; 0: there is none */
     size_t ether_bytes_max;
-    uint64_t seed; /* all randomness but keys' nonces, which come from `random` */
+    bool ether_services; /* frames of the agreement prefer MEDIUM_ETHER */
+    uint64_t seed;       /* all randomness but keys' nonces, which come from `random` */
     void (*random)(void *context, void *bytes, size_t size); /* cryptographic in the daemon */
 };
 
@@ -118,8 +120,9 @@ void node_on_datagram(struct node *node, const struct address *from, const uint8
 
 /* Queues a frame for another host. Frames to one host arrive in order on each medium: one that is
  * flagged FRAME_ETHER takes MEDIUM_ETHER, or MEDIUM_IP where node_ether_state() says that there is
- * none. There is no limit here: the credit between tasks bounds what can be queued. Returns 0, or
- * -EHOSTUNREACH for a host that is unknown or gone, -ENOMEM. It is sent by the next node_step(). */
+ * none; but a REPLY so flagged goes with the frames of the agreement, see enum node_medium. There
+ * is no limit here: the credit between tasks bounds what can be queued. Returns 0, or -EHOSTUNREACH
+ * for a host that is unknown or gone, -ENOMEM. It is sent by the next node_step(). */
 int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
               uint64_t now_us);
 

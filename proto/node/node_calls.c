@@ -17,11 +17,11 @@ void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t 
                       size_t size, uint64_t now_us)
 {
     struct node *node = context;
-    struct peer *peer = member_peer(node, host);
     struct frame frame = {.length = (uint32_t)size,
                           .kind = kind,
                           .source = tid_make(member_self(node->member), 0),
                           .destination = tid_make(host, 0)};
+    struct peer *peer = node_frame_peer(node, host, &frame);
 
     (void)now_us;
     if (peer != NULL && session_write(peer->session, &frame, payload, NULL) < 0)
@@ -195,10 +195,14 @@ static void session_heard(void *context, uint32_t host, uint64_t now_us)
         member_on_heard(medium->node->member, host, now_us);
 }
 
-/* Frames wait for as long as a segment carries nothing: whoever wonders why finds it in the log. */
+/* Frames wait, or take a slower way, for as long as a segment carries nothing: whoever wonders why
+ * finds it in the log. That a host is on another segment is no news. */
 static void log_silence(struct medium *medium, uint32_t host, uint64_t now_us)
 {
-    if (now_us < medium->silence_logged_us)
+    const struct session *session = medium->peers[host]->session;
+
+    if (now_us < medium->silence_logged_us ||
+        (!session_is_open(session) && session_queued(session) == 0))
         return;
     medium->silence_logged_us = now_us + SILENCE_LOG_US;
     node_log(medium->node, "host %u does not answer over raw Ethernet", host);

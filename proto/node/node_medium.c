@@ -5,6 +5,13 @@
  * frame that must stay behind what went over MEDIUM_ETHER waits in the peer of that medium, with
  * how much had been written when it came; it goes when so much is acknowledged. What is
  * acknowledged has been delivered: the stream has no gaps then.
+ *
+ * What the VM agrees on, and with it locks, tokens, sessions, barriers, elections and decisions,
+ * travels on the data link, as in the protocol of Schmidt & Sunderam (section 4.2). Such a frame
+ * takes MEDIUM_ETHER if there is a session on it: the handshake showed that the two hosts share a
+ * segment. The first of them asks for the session and takes MEDIUM_IP, and so do all where none
+ * opens. Whether the segment carries anything just now is the session's concern: what it has taken
+ * on is delivered by whatever way there is (session.h).
  */
 #include <assert.h>
 #include <errno.h>
@@ -178,6 +185,61 @@ size_t node_datagram_bytes(const struct node *node, uint32_t host)
         return m->endpoint.datagram_bytes_min;
     window_stats(session_window(peer->session), &stats);
     return stats.packet_bytes + DATAGRAM_OVERHEAD_BYTES;
+}
+
+/* ---- what is agreed ---- */
+
+/* Fail timeouts from one attempt to open a session to the next: hosts that share no segment, and
+ * MACs that no switch there knows, are not asked for often. */
+#define TRY_AGAIN 12
+
+/* A REPLY that is flagged answers a question about what is agreed: its asker must not hear of
+ * anything newer before. */
+static bool is_of_agreement(const struct frame *frame)
+{
+    switch (frame->kind) {
+    case FRAME_RAFT:
+    case FRAME_PROPOSE:
+    case FRAME_APPLIED:
+    case FRAME_EVENT:
+    case FRAME_RESEND:
+    case FRAME_ASK:
+        return true;
+    default:
+        return frame->kind == FRAME_REPLY && (frame->flags & FRAME_ETHER) != 0;
+    }
+}
+
+/* Whether a session showed that the host is on our segment; if none did, one is asked for. */
+static bool shares_segment(struct node *node, uint32_t host)
+{
+    struct peer *peer = host <= HOST_INDEX_MAX ? node->media[MEDIUM_ETHER].peers[host] : NULL;
+
+    if (!node->config.ether_services || node_ether_state(node, host) == NODE_ETHER_NONE)
+        return false;
+    if (peer != NULL && (session_is_open(peer->session) || node->now_us < peer->try_us))
+        return session_is_open(peer->session);
+    peer = node_living_peer(node, host, MEDIUM_ETHER);
+    if (peer != NULL) {
+        peer->try_us = node->now_us + TRY_AGAIN * node->config.fail_timeout_us;
+        session_open(peer->session, node->now_us);
+    }
+    return false;
+}
+
+struct peer *node_frame_peer(struct node *node, uint32_t host, const struct frame *frame)
+{
+    bool agreement = is_of_agreement(frame);
+    bool ether = agreement ? shares_segment(node, host) : (frame->flags & FRAME_ETHER) != 0;
+    struct peer *peer = node_living_peer(node, host, ether ? MEDIUM_ETHER : MEDIUM_IP);
+
+    if (agreement && peer != NULL) {
+        bool astray = session_is_astray(peer->session);
+        struct medium *carrier = astray ? &node->media[MEDIUM_IP] : peer->medium;
+
+        carrier->endpoint.counters.service_frames++;
+    }
+    return peer;
 }
 
 /* ---- what waits behind MEDIUM_ETHER ---- */

@@ -23,6 +23,7 @@ struct peer {
     struct session *session;
     uint64_t deadline_us;                /* of the session */
     uint64_t close_us;                   /* the session ends then; UINT64_MAX: it stays */
+    uint64_t try_us;                     /* of MEDIUM_ETHER: not opened for services before */
     bool touched;                        /* it is to be stepped at once */
     struct peer *next_touched;           /* then */
     size_t queued;                       /* bytes, when it was stepped */
@@ -113,6 +114,9 @@ void node_release_behind(struct node *node, uint64_t now_us);
 /* The medium that goes to a host where that one is wanted; the flags of a frame on a medium. */
 const struct medium *node_medium_to(struct node *node, uint32_t host, enum node_medium wanted);
 uint8_t node_medium_flags(enum node_medium medium, uint8_t flags);
+/* The session that a frame to a host goes by; NULL: the host is not living, or there is no memory.
+ * A frame of the agreement is counted. */
+struct peer *node_frame_peer(struct node *node, uint32_t host, const struct frame *frame);
 void node_log(struct node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void node_stat_closed(struct node *node, const struct session *session);
 

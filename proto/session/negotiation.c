@@ -168,7 +168,7 @@ static void begin_keys(struct session *s, const struct hello *hello, const struc
     s->open = true;
     s->endpoint->made[s->peer]++;
     s->heard_us = now_us;
-    s->ways.return_us = now_us + s->endpoint->detour_us;
+    s->ways.return_us = now_us + s->endpoint->return_us;
     s->pending.phase = PENDING_NONE;
     admission_give(s, now_us);
     s->endpoint->counters.sessions_opened++;

@@ -359,7 +359,7 @@ static uint64_t step_open(struct session *s, uint64_t now_us)
             window_on_timer(s->window, now_us);
         send_data(s, now_us);
         if (session_is_astray(s) && now_us >= s->ways.return_us && session_queued(s) != 0) {
-            s->ways.return_us = now_us + s->endpoint->detour_us;
+            s->ways.return_us = now_us + s->endpoint->return_us;
             session_open(s, now_us);
         }
         due_us = earlier(due_us, window_deadline(s->window));

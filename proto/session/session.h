@@ -61,6 +61,7 @@ struct endpoint {
     bool ether;         /* of a host's addresses the MAC are candidates, otherwise the others */
     uint64_t stall_us;  /* silence of a host that owes acknowledgements before hands are shaken */
     uint64_t detour_us; /* ether: silence after which the other addresses will do; 0: never */
+    uint64_t return_us; /* ether: from a handshake by one of them to the next attempt to return */
     uint64_t seed;
     struct admission admission;
     uint64_t crowd_us; /* see window_set_crowd() */

@@ -14,6 +14,7 @@
     X(datagrams_received, "datagrams_received")                                                    \
     X(bytes_sent, "bytes_sent")                                                                    \
     X(bytes_received, "bytes_received")                                                            \
+    X(service_frames, "service_frames")                                                            \
     X(refused_short, "refused_short")                                                              \
     X(refused_magic, "refused_magic")                                                              \
     X(refused_version, "refused_version")                                                          \

@@ -3,6 +3,7 @@
 # alpha and beta as Schmidt & Sunderam read their Table 1 (section 2.3).
 #
 #   tests/bench/ether.sh
+#   tests/bench/ether.sh services    what tasks agree on, over raw frames and over UDP
 #
 # Needs root (tests/lab); status 77 without. From the environment, by default:
 #   HOSTS="2 8" (over one pair of links, and on a switch with as many)  MTUS="1500 9000"
@@ -14,8 +15,11 @@
 # What is named first after another route is measured a little slower, so each run begins with another
 # route. Frames go straight from task to task, then through the daemons, as they do without
 # `direct = yes`; and at last receivers sleep: 1 ms before each message.
+#
+# Services: three tasks on three of four hosts, of which the first leads (services_load.c). Labs over
+# raw frames and over UDP alternate.
 set -u
-[ $# = 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2 && exit 2; }
+[ $# = 0 ] || [ "$*" = services ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2 && exit 2; }
 
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/covey-ether-bench.XXXXXX") || exit 1
@@ -24,6 +28,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 printf '[ether]\nenabled = yes\ndirect = yes\n' >"$work/direct"
 printf '[ether]\nenabled = yes\n' >"$work/daemons"
+printf '[ether]\nenabled = yes\nservices = no\n' >"$work/udp"
 runs=${RUNS:-5}
 orders=("ether,tcp,udp" "tcp,udp,ether" "udp,ether,tcp")
 
@@ -80,6 +85,49 @@ table() { # TITLE CONF HOSTS MTU OPTION...
     echo "|---|$(for _ in $sizes; do printf -- '---:|'; done)---:|---:|"
     rows "$sizes" <"$work/printed"
 }
+
+services() { # CONF MTU
+    local load
+    load=$(realpath "${BUILD:-$here/../../build}")/tests/bench/services_load
+    "$here/../lab/vm.sh" --hosts 4 --mtu "$2" ${RATE:+--rate "$RATE"} --no-offload --conf "$work/$1" -- \
+        covey run -n 3 --host h2,h3,h4 "$load" "${ROUNDS:-200}" 2>"$work/errors" && return
+    local status=$?
+    cat "$work/errors" >&2
+    return $status
+}
+services_table() { # MTU
+    local i way
+    for ((i = 0; i < runs; i++)); do
+        for way in daemons udp; do
+            services $way "$1" >"$work/said" || return
+            sed "s/^/$way /" "$work/said"
+        done
+    done >"$work/printed" || return 1
+    printf '\nServices, 4 hosts, MTU %s%s\n\n' "$1" "${RATE:+, links of ${RATE}bit/s}"
+    sort -k1,2 -k3,3n "$work/printed" | awk '
+        function median(list,    a, n) {
+            n = split(list, a, " ")
+            return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
+        }
+        function range(list,    a, n) { n = split(list, a, " "); return sprintf("%.0f to %.0f", a[1], a[n]) }
+        { us[$1, $2] = us[$1, $2] " " $3 }
+        END {
+            print "| microseconds | raw frames | UDP | raw / UDP | raw frames, all runs | UDP, all runs |"
+            print "|---|---:|---:|---:|---:|---:|"
+            n = split("lock+unlock owner token barrier election propose", name, " ")
+            for (i = 1; i <= n; i++) {
+                raw = median(us["daemons", name[i]]); udp = median(us["udp", name[i]])
+                printf "| %s | %.0f | %.0f | %.2f | %s | %s |\n", name[i], raw, udp, raw / udp,
+                    range(us["daemons", name[i]]), range(us["udp", name[i]])
+            }
+        }'
+}
+if [ "$*" = services ]; then
+    for mtu in ${MTUS:-1500}; do
+        services_table "$mtu" || exit
+    done
+    exit
+fi
 
 sizes=(--sizes "${SIZES:-1,1K,64K,1M}")
 for mtu in ${MTUS:-1500 9000}; do

@@ -84,7 +84,7 @@ static void every_setting_comes_back(void)
         "bind = 192.0.2.2\n[launch]\nlauncher = exec\n"
         "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
         "port = 2222\n[ether]\nenabled = yes\ninterface = eth2\n"
-        "ethertype = 0x88b6\ndirect = yes\n"
+        "ethertype = 0x88b6\ndirect = yes\nservices = no\n"
         "[contention]\nmode = topology\nthreshold = 100000\nquantum = 2M\n"
         "rate = 10M\nturns = yes\n"
         "[monitor]\nperiod = 2.5\nprocfs = /host/proc\n"
@@ -108,6 +108,7 @@ static void every_setting_comes_back(void)
     CU_ASSERT_STRING_EQUAL(conf.launch.coveyd, "/opt/coveyd");
     CU_ASSERT_STRING_EQUAL(conf.launch.user, "anna");
     CU_ASSERT_EQUAL(conf.launch.port, 2222);
+    CU_ASSERT(conf.ether.direct && !conf.ether.services);
     CU_ASSERT_EQUAL(conf.contention.mode, CONTENTION_TOPOLOGY);
     CU_ASSERT_EQUAL(conf.contention.threshold_bytes, 100000);
     CU_ASSERT_EQUAL(conf.contention.quantum_bytes, 2 << 20);

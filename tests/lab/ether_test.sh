@@ -3,14 +3,15 @@
 # The route ether in a lab: it keeps the promises of a route at MTU 1500, with jumbo frames, in a VM
 # that encrypts and under faults; an ordinary user's coveyd carries it with the capability that make
 # install sets, which it then gives up, and says what is missing without; hosts that are not on one
-# segment are told so. SOAK=1: all cases of the conformance suite, with all their sizes. Needs root.
+# segment are told so. What tasks agree on goes by raw frames, too. SOAK=1: all cases of the conformance
+# suite, with all their sizes. Needs root.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
 . tests/lab/deaf.sh
 BUILD=$(realpath "${BUILD:-build}")
 export BUILD
-[[ ${1:-} = --crowd || ${1:-} = --dead ]] || unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
+[[ ${1:-} = --crowd || ${1:-} = --dead || ${1:-} = --services ]] || unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
 conformance=$BUILD/tests/conformance/conformance
 inside=${1:-} scratch=
 [ "$(id -u)" = 0 ] || { echo "needs root, for hosts in network namespaces"; exit 77; }
@@ -113,6 +114,50 @@ outlived() {
     printf '[daemon]\nfail_timeout = 2\n' >"$scratch/config/covey/covey.conf"
     XDG_CONFIG_HOME=$scratch/config tests/lab/vm.sh --hosts 2 -- bash tests/lab/ether_test.sh --dead "$scratch/tid" \
         >"$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }
+}
+
+# ---- what is agreed travels in raw frames, over UDP while the segment is dead, and comes back ----
+
+load=$BUILD/tests/bench/services_load
+rounds() { covey run -n 3 --host h2,h3,h4 "$load" "$1"; }
+by() { # MEDIUM: frames of services that all hosts sent by it
+    covey stats | awk -v name="$1.service_frames" '$2 == name { sum += $3 } END { printf "%.0f\n", sum }'
+}
+spent() { # ROUNDS; sets frames by ether and udp
+    local ether_before udp_before
+    ether_before=$(by ether) udp_before=$(by udp)
+    rounds "$1" || return
+    ether=$(($(by ether) - ether_before)) udp=$(($(by udp) - udp_before))
+    echo "# $ether frames of services by ether, $udp by udp"
+}
+raw() { spent 5 && [ "$ether" -gt $((10 * udp)) ]; }
+services() { # on h1
+    local running
+    within 20 raw || return 1
+    rounds 200 >"$1" &
+    running=$!
+    within 20 grep -q lock "$1" || return 2
+    deaf yes h1 h2 h3 h4 || return 3
+    wait $running && [ "$(wc -l <"$1")" = 6 ] || return 4
+    spent 20 && [ "$udp" -gt $((10 * ether)) ] || return 5
+    deaf no h1 h2 h3 h4 || return 6
+    within 30 raw || return 7
+    covey hosts | grep -c ' up ' | grep -qx 4 || return 8
+    covey hosts | grep 'h1 .*coordinator' || return 9
+}
+agreed() {
+    mkdir -p "$scratch/config/covey"
+    printf '[daemon]\nfail_timeout = 4\n' >"$scratch/config/covey/covey.conf"
+    XDG_CONFIG_HOME=$scratch/config tests/lab/vm.sh --hosts 4 -- bash tests/lab/ether_test.sh --services "$scratch/said" \
+        >"$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }
+    grep '^#' "$scratch/out" | tail -n 3
+}
+by_udp() { # `services = no`
+    printf '[ether]\nservices = no\n' >"$scratch/config/covey/covey.conf"
+    XDG_CONFIG_HOME=$scratch/config tests/lab/vm.sh --hosts 4 -- bash -c '
+        covey run -n 3 --host h2,h3,h4 "$1" 5 && covey stats' - "$load" >"$scratch/out" 2>&1 ||
+        { cat "$scratch/out"; return 1; }
+    [ "$(counted ether.service_frames) $(counted ether_socket.frames_sent)" = "0 0" ] && [ "$(counted udp.service_frames)" -gt 50 ]
 }
 
 # ---- root's daemon: it keeps the capability, but lowered, and its tasks have what root has ----
@@ -249,6 +294,7 @@ user() {
 
 [ "$inside" = --crowd ] && { crowd "$2"; exit; }
 [ "$inside" = --dead ] && { dead "$2"; exit; }
+[ "$inside" = --services ] && { services "$2"; exit; }
 
 cleanup() {
     tests/lab/lab down >/dev/null 2>&1
@@ -263,5 +309,7 @@ suite
 expect "root's daemons have lowered the capability, their tasks have it" lowered
 expect "forced for all tasks it is taken between hosts, and shm within one" mixed
 expect "what is under way when the segment dies goes over UDP, what begins then is told, and it comes back" outlived
+expect "what tasks agree on goes by raw frames, goes on over UDP when the segment dies, and comes back" agreed
+expect "with services = no none of it goes by raw frames" by_udp
 expect "seven at once talk to one whose daemon stands still for a second" crowded
 finish

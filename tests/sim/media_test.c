@@ -2,7 +2,8 @@
 /*
  * media_test.c - the two media of a node, IP and raw Ethernet: each keeps its frames in order under
  * faults, what was recorded on one means nothing on the other, raw Ethernet that is cut takes
- * nothing else with it, and what must come behind its frames does.
+ * nothing else with it, and what must come behind its frames does. What is agreed travels on raw
+ * Ethernet, and goes on whatever happens to the segment.
  */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
@@ -118,8 +119,8 @@ static void opening(void)
     finish(sim);
 }
 
-/* Raw Ethernet that carries nothing takes no host with it. Its frames go over IP when the fail
- * timeout has passed, and over raw Ethernet once it carries them again. */
+/* Raw Ethernet that carries nothing takes no host with it. Its frames go over IP when a tenth of
+ * the fail timeout has passed, and over raw Ethernet once it carries them again. */
 static void a_cut_of_ether_alone(void)
 {
     struct vm_sim *sim = create_up(4, 3, true);
@@ -130,9 +131,9 @@ static void a_cut_of_ether_alone(void)
     vm_sim_cut_ether(sim, true);
     vm_sim_count_lines(sim, "host 2 does not answer over raw Ethernet");
     vm_sim_send_over(from, 2, 5000, MEDIUM_ETHER);
-    vm_sim_run(sim, 4 * SECOND);
+    vm_sim_run(sim, SECOND / 3);
     CU_ASSERT_EQUAL(vm_sim_received(to, 1, MEDIUM_ETHER), 1);
-    vm_sim_run(sim, 3 * SECOND);
+    vm_sim_run(sim, SECOND / 2);
     CU_ASSERT_EQUAL(vm_sim_received(to, 1, MEDIUM_ETHER), 2);
     CU_ASSERT_NOT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_OPEN);
     CU_ASSERT_PTR_NULL(node_ether_path(from->node, 2));
@@ -264,6 +265,270 @@ static void recordings_do_not_cross(void)
     finish(sim);
 }
 
+/* ---- what is agreed ---- */
+
+#define VOTERS 5
+#define FAIL_US (5 * SECOND)
+#define SOON_US (FAIL_US / 10 + SECOND / 5) /* the segment is given up, and hands are shaken */
+
+static struct vm_sim *create_voters(uint64_t seed)
+{
+    struct vm_sim_config config = {.network = {.seed = seed, .ports = VOTERS, .delay_us = 200},
+                                   .fail_timeout_us = FAIL_US,
+                                   .join_timeout_us = 20 * SECOND,
+                                   .encrypt = seed % 2 == 0,
+                                   .ether = true,
+                                   .services = true,
+                                   .trace = getenv("TRACE") != NULL};
+
+    return vm_sim_create(&config);
+}
+
+static struct vm_sim *create_agreeing(uint64_t seed)
+{
+    struct vm_sim *sim = create_voters(seed);
+
+    start(sim, VOTERS);
+    return sim;
+}
+
+/* Frames of the agreement by a medium, of all that run. */
+static uint64_t carried(struct vm_sim *sim, const char *medium)
+{
+    char name[32];
+    uint64_t sum = 0;
+
+    snprintf(name, sizeof name, "%s.service_frames", medium);
+    for (uint32_t host = 0; host < VOTERS; host++)
+        sum += vm_sim_on(sim, host) ? vm_sim_stat(vm_sim_on(sim, host), name) : 0;
+    return sum;
+}
+
+static uint64_t suspicions(struct vm_sim *sim)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t host = 0; host < VOTERS; host++)
+        sum += vm_sim_on(sim, host) ? vm_sim_on(sim, host)->suspected : 0;
+    return sum;
+}
+
+/* One command after another for that long; the longest time that one took to be agreed on. */
+static uint64_t agree(struct vm_sim *sim, uint64_t duration_us)
+{
+    uint64_t end_us = vm_sim_now(sim) + duration_us, longest_us = 0;
+    struct life *leader = vm_sim_leader(sim);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(leader);
+    while (vm_sim_now(sim) < end_us && !vm_sim_failure(sim)) {
+        uint64_t began_us = vm_sim_now(sim), commands = leader->state.commands;
+
+        CU_ASSERT_FATAL(vm_sim_propose(sim, leader) > 0);
+        while (leader->state.commands == commands && vm_sim_now(sim) < began_us + FAIL_US)
+            vm_sim_run(sim, SECOND / 1000);
+        if (vm_sim_now(sim) - began_us > longest_us)
+            longest_us = vm_sim_now(sim) - began_us;
+        vm_sim_run(sim, SECOND / 10);
+    }
+    CU_ASSERT_PTR_EQUAL(vm_sim_leader(sim), leader);
+    return longest_us;
+}
+
+/* Commands for ten fail timeouts with that segment: nobody notices but by a pause. */
+static void agree_without_loss(struct vm_sim *sim)
+{
+    uint64_t doubts = suspicions(sim), term;
+    const struct life *leader = vm_sim_leader(sim);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(leader);
+    term = raft_term(council_raft(leader->node->council));
+    CU_ASSERT(agree(sim, 10 * FAIL_US) < SOON_US);
+    CU_ASSERT_EQUAL(raft_term(council_raft(leader->node->council)), term);
+    CU_ASSERT_EQUAL(suspicions(sim), doubts);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), VOTERS);
+}
+
+/* All of it, once the sessions are there. */
+static void what_is_agreed_travels_on_the_segment(void)
+{
+    struct vm_sim *sim = create_agreeing(11);
+
+    vm_sim_run(sim, 2 * SECOND);
+    uint64_t before_ip = carried(sim, "udp"), before = carried(sim, "ether");
+    CU_ASSERT(agree(sim, 5 * SECOND) < SECOND / 100);
+    CU_ASSERT_EQUAL(carried(sim, "udp"), before_ip);
+    CU_ASSERT(carried(sim, "ether") > before + 200);
+    vm_sim_check_council(sim);
+    finish(sim);
+}
+
+/* Hosts on different segments agree over IP, and ask seldom and in silence for another way. */
+static void without_a_segment_it_takes_ip(void)
+{
+    struct vm_sim *sim = create_voters(12);
+
+    vm_sim_cut_ether(sim, true);
+    vm_sim_count_lines(sim, "does not answer over raw Ethernet");
+    start(sim, VOTERS);
+    CU_ASSERT(agree(sim, 24 * FAIL_US) < SECOND / 100);
+    CU_ASSERT_EQUAL(carried(sim, "ether"), 0);
+    CU_ASSERT(carried(sim, "udp") > 500);
+    CU_ASSERT_EQUAL(vm_sim_counted(sim), 0);
+    for (uint32_t host = 0; host < VOTERS; host++) /* eight attempts to each, three times at most */
+        CU_ASSERT(vm_sim_stat(vm_sim_on(sim, host), "ether.datagrams_sent") <= 3 * 8 * VOTERS);
+    finish(sim);
+}
+
+static void the_segment_dies_and_lives_again(void)
+{
+    struct vm_sim *sim = create_agreeing(13);
+
+    agree(sim, SECOND);
+    vm_sim_cut_ether(sim, true);
+    agree_without_loss(sim);
+    uint64_t dead = carried(sim, "ether");
+    agree_without_loss(sim);
+    CU_ASSERT_EQUAL(carried(sim, "ether"), dead);
+    vm_sim_cut_ether(sim, false);
+    agree_without_loss(sim);
+    uint64_t before_ip = carried(sim, "udp");
+    agree_without_loss(sim);
+    CU_ASSERT_EQUAL(carried(sim, "udp"), before_ip);
+    CU_ASSERT(carried(sim, "ether") > dead);
+    vm_sim_check_council(sim);
+    finish(sim);
+}
+
+static void cut_ways(struct vm_sim *sim, bool (*dead)(uint32_t from, uint32_t to), bool cut)
+{
+    for (uint32_t from = 0; from < VOTERS; from++)
+        for (uint32_t to = 0; to < VOTERS; to++)
+            if (from != to && dead(from, to))
+                vm_sim_cut_way(sim, MEDIUM_ETHER, from, to, cut);
+}
+
+static bool two_halves(uint32_t from, uint32_t to)
+{
+    return (from < VOTERS / 2) != (to < VOTERS / 2);
+}
+
+static bool from_the_first(uint32_t from, uint32_t to)
+{
+    return from == 0 && to != 0;
+}
+
+static bool to_the_first(uint32_t from, uint32_t to)
+{
+    return from != 0 && to == 0;
+}
+
+/* IP goes on: no leader changes, nobody is suspected. */
+static void a_segment_in_parts(void)
+{
+    static bool (*const DEAD[])(uint32_t, uint32_t) = {two_halves, from_the_first, to_the_first};
+
+    for (size_t i = 0; i < sizeof DEAD / sizeof DEAD[0]; i++) {
+        struct vm_sim *sim = create_agreeing(20 + i);
+
+        agree(sim, SECOND);
+        cut_ways(sim, DEAD[i], true);
+        agree_without_loss(sim);
+        cut_ways(sim, DEAD[i], false);
+        agree_without_loss(sim);
+        uint64_t before_ip = carried(sim, "udp");
+        agree_without_loss(sim);
+        CU_ASSERT_EQUAL(carried(sim, "udp"), before_ip);
+        finish(sim);
+    }
+}
+
+/* Nobody can dial a host whose address changed: it dials. */
+static void a_host_that_moved_loses_the_segment(void)
+{
+    struct vm_sim *sim = create_agreeing(15);
+    const struct life *moved = vm_sim_on(sim, 3);
+
+    agree(sim, SECOND);
+    vm_sim_move(sim, 3);
+    vm_sim_run(sim, 2 * FAIL_US);
+    vm_sim_cut_ether(sim, true);
+    agree_without_loss(sim);
+    vm_sim_run(sim, SECOND);
+    CU_ASSERT_EQUAL(moved->state.commands, vm_sim_leader(sim)->state.commands);
+    finish(sim);
+}
+
+/* The leader dies, and at any moment of the election so does the segment, in whole or in part: all
+ * that was agreed stays so (vm_sim.c checks it), and one of the others leads. */
+static void the_segment_dies_in_an_election(void)
+{
+    for (uint64_t seed = 1; seed <= SEEDS / 2; seed++) {
+        struct vm_sim *sim = create_agreeing(seed);
+        uint32_t leader;
+
+        make_bad(sim, seed);
+        agree(sim, SECOND);
+        leader = vm_sim_leader(sim)->host;
+        vm_sim_crash(sim, leader);
+        vm_sim_run(sim, random_below(vm_sim_random(sim), 2 * FAIL_US));
+        if (seed % 3 == 0)
+            cut_ways(sim, two_halves, true);
+        else
+            vm_sim_cut_ether(sim, true);
+        vm_sim_run(sim, 4 * FAIL_US);
+        CU_ASSERT_EQUAL(vm_sim_running(sim), VOTERS - 1);
+        vm_sim_check_converged(sim);
+        vm_sim_check_council(sim);
+        finish(sim);
+    }
+}
+
+/* The segment lives, and IP dies between the leader and another voter: their agreement goes on, and
+ * membership decides by IP as ever, with the help of others that hear both. */
+static void ip_alone_dies_between_two(void)
+{
+    struct vm_sim *sim = create_agreeing(14);
+    struct life *leader;
+
+    agree(sim, SECOND);
+    leader = vm_sim_leader(sim);
+    for (int i = 0; i < 2; i++)
+        vm_sim_cut_way(sim, MEDIUM_IP, i ? leader->host : (leader->host + 1) % VOTERS,
+                       i ? (leader->host + 1) % VOTERS : leader->host, true);
+    CU_ASSERT(agree(sim, 10 * FAIL_US) < SECOND / 10);
+    vm_sim_check_converged(sim);
+    finish(sim);
+}
+
+/* Ways of both media come and go, on a bad network. */
+static void any_way_comes_and_goes(void)
+{
+    for (uint64_t seed = 1; seed <= SEEDS / 2; seed++) {
+        struct vm_sim *sim = create_agreeing(seed);
+        uint64_t *random = vm_sim_random(sim);
+
+        make_bad(sim, seed);
+        for (int i = 0; i < 60; i++) {
+            uint32_t from = (uint32_t)random_below(random, VOTERS);
+            uint32_t to = (uint32_t)random_below(random, VOTERS);
+            enum node_medium medium = random_below(random, 4) == 0 ? MEDIUM_IP : MEDIUM_ETHER;
+
+            vm_sim_cut_way(sim, medium, from, to, random_below(random, 2) == 1);
+            if (vm_sim_leader(sim))
+                vm_sim_propose(sim, vm_sim_leader(sim));
+            vm_sim_run(sim, random_below(random, SECOND));
+        }
+        for (uint32_t from = 0; from < VOTERS; from++)
+            for (uint32_t to = 0; to < VOTERS; to++)
+                for (int medium = 0; medium < MEDIA; medium++)
+                    vm_sim_cut_way(sim, (enum node_medium)medium, from, to, false);
+        vm_sim_run(sim, 6 * FAIL_US);
+        vm_sim_check_converged(sim);
+        vm_sim_check_council(sim);
+        finish(sim);
+    }
+}
+
 static const struct test_case CASES[] = {
     {"frames take the medium that they name", frames_take_the_medium_that_they_name},
     {"without raw Ethernet they take IP", without_ether_they_take_ip},
@@ -272,6 +537,14 @@ static const struct test_case CASES[] = {
     {"a segment that comes and goes", a_segment_that_comes_and_goes},
     {"what must come behind does", what_must_come_behind_does},
     {"recordings do not cross", recordings_do_not_cross},
+    {"what is agreed travels on the segment", what_is_agreed_travels_on_the_segment},
+    {"without a segment it takes IP", without_a_segment_it_takes_ip},
+    {"the segment dies and lives again", the_segment_dies_and_lives_again},
+    {"a segment in parts", a_segment_in_parts},
+    {"a host that moved loses the segment", a_host_that_moved_loses_the_segment},
+    {"the segment dies in an election", the_segment_dies_in_an_election},
+    {"IP alone dies between two", ip_alone_dies_between_two},
+    {"any way comes and goes", any_way_comes_and_goes},
 };
 
 int main(void)

@@ -62,6 +62,7 @@ struct vm_sim {
     uint64_t gone_epoch[VM_SIM_INDEX_MAX + 1]; /* in which a life was declared gone; 0: was not */
     uint8_t *generation;                       /* of each host's address */
     bool ether_cut;
+    bool *way_cut[MEDIA]; /* from each host to each; NULL: none ever was */
     vm_sim_tap *tap;
     void *tap_context;
     const char *counted_text;
@@ -184,6 +185,25 @@ void vm_sim_cut_ether(struct vm_sim *sim, bool cut)
     sim->ether_cut = cut;
 }
 
+void vm_sim_cut_way(struct vm_sim *sim, enum node_medium medium, uint32_t from, uint32_t to,
+                    bool cut)
+{
+    size_t hosts = sim->config.network.ports;
+
+    if (!sim->way_cut[medium])
+        sim->way_cut[medium] = calloc(hosts * hosts, sizeof(bool));
+    if (!sim->way_cut[medium])
+        abort();
+    sim->way_cut[medium][from * hosts + to] = cut;
+}
+
+static bool way_is_cut(const struct vm_sim *sim, enum node_medium medium, uint32_t from,
+                       uint32_t to)
+{
+    return sim->way_cut[medium] &&
+           sim->way_cut[medium][(size_t)from * sim->config.network.ports + to];
+}
+
 /* ---- what a node asks of its daemon ---- */
 
 /* Both media share the network: the first byte of what it carries says by which a datagram goes. */
@@ -210,6 +230,8 @@ static void on_send(void *context, const struct address *to, const uint8_t *byte
         vm_sim_fail(sim, "host %u sent %zu bytes in one Ethernet frame", life->index, size);
     if (sim->tap && medium == MEDIUM_IP)
         sim->tap(sim->tap_context, life->host, host, bytes, size);
+    if (way_is_cut(sim, medium, life->host, host))
+        return;
     if (medium == MEDIUM_ETHER ? !sim->ether_cut : to->bytes[3] == sim->generation[host])
         carry(life, host, medium, bytes, size);
 }
@@ -476,6 +498,7 @@ static struct life *create_life(struct vm_sim *sim, uint32_t host, uint32_t inde
     room.addresses[config.self.address_count++] = host_address(host, 0);
     if (sim->config.ether) {
         config.ether_bytes_min = config.ether_bytes_max = ETHER_BYTES_MAX;
+        config.ether_services = sim->config.services;
         room.addresses[config.self.address_count++] = host_mac(host);
     }
     on_random(life, config.self.id, HOST_ID_BYTES);
@@ -731,6 +754,8 @@ static void check_table(struct vm_sim *sim, struct life *life)
     const struct table *t = member_table(life->node->member);
 
     if (!life->joined || (t->epoch == life->seen_epoch && t->version == life->seen_version))
+        return;
+    if (life->ended == NODE_END_CUT_OFF) /* a voter that had its own end from the log ends there */
         return;
     if (t->epoch < life->seen_epoch ||
         (epoch_generation(t->epoch) == epoch_generation(life->seen_epoch) &&
@@ -1071,6 +1096,8 @@ void vm_sim_destroy(struct vm_sim *sim)
     for (uint32_t i = 0; i < sim->config.network.ports; i++)
         destroy_mailbox(sim->boxes[i]);
     network_destroy(sim->network);
+    for (int i = 0; i < MEDIA; i++)
+        free(sim->way_cut[i]);
     free(sim->generation);
     free(sim->boxes);
     free(sim->on);

@@ -32,10 +32,11 @@ struct vm_sim_config {
     struct network_config network; /* ports: hosts */
     uint64_t fail_timeout_us;
     uint64_t join_timeout_us;
-    bool encrypt; /* the VM */
-    bool ether;   /* hosts have raw Ethernet, too; frames take either medium */
-    bool mute;    /* nothing is agreed on: hosts without work send no frames */
-    bool trace;   /* print every line of every node's log */
+    bool encrypt;  /* the VM */
+    bool ether;    /* hosts have raw Ethernet, too; frames take either medium */
+    bool services; /* and those of the agreement prefer it */
+    bool mute;     /* nothing is agreed on: hosts without work send no frames */
+    bool trace;    /* print every line of every node's log */
 };
 
 /* What a daemon keeps of what is agreed. */
@@ -98,6 +99,9 @@ void vm_sim_heal(struct vm_sim *sim);
 
 /* Raw Ethernet carries nothing, or carries again; IP goes on. */
 void vm_sim_cut_ether(struct vm_sim *sim, bool cut);
+/* A medium carries nothing from one host to another, or carries again. */
+void vm_sim_cut_way(struct vm_sim *sim, enum node_medium medium, uint32_t from, uint32_t to,
+                    bool cut);
 
 /* The host's address changes: what is sent to the old one vanishes, as behind a NAT that forgot.
  * The host's row still names the old address, so that only who hears from it can reach it. */

@@ -740,6 +740,7 @@ static bool run_weather(uint64_t seed, bool trace)
                                    .join_timeout_us = 20 * SECOND,
                                    .encrypt = seed % 2 == 0,
                                    .ether = seed % 5 != 0,
+                                   .services = seed % 4 != 0,
                                    .trace = trace};
     bool ok;
 
