@@ -37,6 +37,7 @@
 #include "covey/group.h"      /* tasks that join and leave under a name */
 #include "covey/team.h"       /* tasks in a fixed order */
 #include "covey/collective.h" /* what they call together */
+#include "covey/window.h"     /* memory that they put into and get from */
 
 #include "covey/bag.h"        /* items of work for whoever is free */
 #include "covey/service.h"    /* locks, tokens, meetings */

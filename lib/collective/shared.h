@@ -137,5 +137,10 @@ void shared_team_free(struct covey_team *team);
 void shared_on_segment(struct covey *vm, const struct frame *frame, const uint8_t *payload,
                        int *fds, int nfds);
 void shared_offers_free(struct covey *vm);
+/* The first member on a host passes the others there the memory behind *fd, -1: it has none; each
+ * of them gets a descriptor of its own there, or -1. All members of a team that has a segment call
+ * it.
+ */
+void shared_pass_memory(struct covey_team *team, int *fd);
 
 #endif

@@ -17,6 +17,7 @@
 #include "lib/msg/error.h"
 #include "proto/wire/cursor.h"
 
+#include <assert.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,24 +152,29 @@ static void companions_watch(const struct covey_team *team, const struct compani
     }
 }
 
-/* Members that find no segment offered wait in vain for a while, so they are told that, too. */
-static void segment_offer(struct covey_team *team, const struct companions *k, bool wanted)
+/* Members that find nothing offered wait in vain for a while, so they are told that, too (-1). The
+ * bell is that of the segment. */
+static void memory_offer(const struct covey_team *team, const struct companions *k, int memory)
 {
     uint8_t bytes[OFFER_BYTES];
-    int fds[2] = {-1, -1};
+    const int fds[2] = {memory, memory >= 0 ? team->shared.segment->bell : -1};
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     cursor_put_u32(&c, team->context);
     cursor_put_u32(&c, 0);
-    team->shared.segment = wanted ? segment_create(k->on.size, &fds[0]) : NULL;
-    if (team->shared.segment != NULL)
-        fds[1] = team->shared.segment->bell;
     for (int i = 1; i < k->on.size; i++) {
         struct frame frame =
             home_frame(team->vm, FRAME_SEGMENT, (uint32_t)team->tids[k->ranks[i]], sizeof bytes);
-        home_send_frame(team->vm, &frame, bytes, fds, team->shared.segment == NULL ? 0 : 2);
+        home_send_frame(team->vm, &frame, bytes, fds, memory >= 0 ? 2 : 0);
     }
-    if (fds[0] >= 0)
-        close(fds[0]);
+}
+
+static void segment_offer(struct covey_team *team, const struct companions *k, bool wanted)
+{
+    int memory = -1;
+    team->shared.segment = wanted ? segment_create(k->on.size, &memory) : NULL;
+    memory_offer(team, k, team->shared.segment != NULL ? memory : -1);
+    if (memory >= 0)
+        close(memory);
 }
 
 struct offer_wait {
@@ -186,19 +192,26 @@ static bool offer_came(void *context)
     return w->offer != NULL || w->team->broken != 0 || (lead != NULL && lead->gone);
 }
 
+/* What the first member offered; NULL: nothing came. */
+static struct shared_offer *offer_await(struct covey_team *team, const struct companions *k)
+{
+    struct offer_wait w = {.team = team, .lead = (uint32_t)team->tids[k->ranks[0]]};
+    call_idle(team->vm, offer_came, &w, clock_us() + OFFER_US);
+    return w.offer;
+}
+
 static void segment_accept(struct covey_team *team, const struct companions *k)
 {
     const char *why;
-    struct offer_wait w = {.team = team, .lead = (uint32_t)team->tids[k->ranks[0]]};
-    call_idle(team->vm, offer_came, &w, clock_us() + OFFER_US);
-    if (w.offer == NULL)
+    struct shared_offer *offer = offer_await(team, k);
+    if (offer == NULL)
         return;
-    if (w.offer->fds[0] >= 0)
+    if (offer->fds[0] >= 0)
         team->shared.segment =
-            segment_open(w.offer->fds[0], w.offer->fds[1], k->on.size, k->on.rank, &why);
+            segment_open(offer->fds[0], offer->fds[1], k->on.size, k->on.rank, &why);
     if (team->shared.segment != NULL)
-        w.offer->fds[1] = -1; /* the segment's now */
-    offer_free(w.offer);
+        offer->fds[1] = -1; /* the segment's now */
+    offer_free(offer);
 }
 
 /* False: there is none, or it cannot be watched. */
@@ -309,4 +322,24 @@ void shared_team_free(struct covey_team *team)
         watch_bell_end(team->vm, team->shared.segment->bell);
     segment_free(team->shared.segment);
     team->shared.segment = NULL;
+}
+
+/* Whoever has the segment took the offer of that, so the next one is this. */
+void shared_pass_memory(struct covey_team *team, int *fd)
+{
+    struct companions k = {0};
+    bool several = companions_find(team, &k);
+    assert(several && team->shared.segment != NULL);
+    struct call call = call_begin(team->vm);
+    if (k.on.rank == 0) {
+        memory_offer(team, &k, *fd);
+    } else {
+        struct shared_offer *offer = offer_await(team, &k);
+        if (offer != NULL) {
+            *fd = offer->fds[0];
+            offer->fds[0] = -1;
+            offer_free(offer);
+        }
+    }
+    call_end(team->vm, &call, COVEY_OK);
 }

@@ -27,6 +27,7 @@ enum part_id {
     PART_GROUPS,
     PART_SESSIONS,
     PART_BAGS,
+    PART_WINDOWS,
     PARTS
 };
 

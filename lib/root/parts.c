@@ -28,6 +28,7 @@
 #include "lib/member/part.h"
 #include "lib/member/routes.h"
 #include "lib/member/vm.h"
+#include "lib/onesided/onesided.h"
 #include "lib/spawn/place.h"
 #include "lib/spawn/printer.h"
 #include "lib/spawn/siblings.h"
@@ -114,6 +115,15 @@ static const struct part teams = {
     .syncs_lost = paced_sync_lost,
     .leave = team_leave_all};
 
+static const struct part windows = {.name = "windows",
+                                    .id = PART_WINDOWS,
+                                    .bytes = sizeof(struct windows),
+                                    .destroy = window_free_all,
+                                    .settle = window_settle,
+                                    .look = window_look,
+                                    .arm = window_arm,
+                                    .task_gone = window_task_gone};
+
 static const struct part groups = {
     .name = "groups", .id = PART_GROUPS, .bytes = sizeof(struct groups), .destroy = group_free_all};
 
@@ -160,8 +170,8 @@ static const struct part tasker = {.name = "tasker",
 /* In the order in which they hear of what happens, and are taken down: the tasks first, for what
  * the others wait for of a task is judged by what came of it. */
 static const struct part *const parts[] = {
-    &tasks,   &receives, &links,  &requests, &hosts,    &services, &teams,  &bags,
-    &notices, &placing,  &groups, &sessions, &siblings, &output,   &tasker, NULL};
+    &tasks,   &receives, &links,  &requests, &hosts,    &services, &windows, &teams, &bags,
+    &notices, &placing,  &groups, &sessions, &siblings, &output,   &tasker,  NULL};
 
 /* What opens links, by route. */
 static const struct route_ops no_ops;

@@ -15,8 +15,8 @@
 # From the environment, by default:
 #   ROUNDS=3 HOSTS="1 2 4" TASKS="2 4 8 16" (those that are at least as many as the hosts)
 #   SYSTEMS="covey openmpi openmpi+ mpich" (openmpi+: with mpi_yield_when_idle)
-#   ONLY= some of: ping pings stream streams barrier bcast reduce allreduce gather scatter allgather
-#     alltoall reduce_scatter scan (pings, streams: of all pairs at once)
+#   ONLY= some of: ping pings stream streams put barrier bcast reduce allreduce gather scatter allgather
+#     alltoall reduce_scatter scan (pings, streams: of all pairs at once; put: one-sided, with a flush)
 #   SIZES="1 1K 16K 64K 1M 16M" of messages between two tasks, "8 1K 64K 1M" of the others: of what a task
 #     gives, or of a block where there is one for each task. Sums are of doubles: 1 is none of theirs
 #   SAMPLE_MS=50 (a call is repeated for so long)  LIMIT_S=120 (of a system's calls in a round: no call is
@@ -41,7 +41,7 @@ export BUILD=$build
 export ROUNDS=${ROUNDS:-3} TASKS=${TASKS:-2 4 8 16} SYSTEMS=${SYSTEMS:-covey openmpi openmpi+ mpich}
 export SAMPLE_MS=${SAMPLE_MS:-50} LIMIT_S=${LIMIT_S:-120}
 export OUT=${OUT:-$build/beside}
-PAIR_CALLS="ping pings stream streams"
+PAIR_CALLS="ping pings stream streams put"
 SUM_CALLS="reduce allreduce reduce_scatter scan"
 CALLS="$PAIR_CALLS barrier bcast reduce allreduce gather scatter allgather alltoall reduce_scatter scan"
 GRACE_S=60 # of the call that is under way at the limit, of beginning and end

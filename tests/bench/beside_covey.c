@@ -16,6 +16,7 @@ struct system {
     covey_team_t *team;
     covey_tid_t *tids;
     size_t *counts; /* of the blocks of a reduce_scatter */
+    covey_window_t *window;
 };
 
 _Noreturn void load_die(const char *why)
@@ -55,6 +56,28 @@ void load_recv(const struct load *load, int rank, void *base, size_t bytes)
     must(covey_recv_array(system->vm, system->tids[rank], TAG, COVEY_FOREVER, COVEY_BYTES, base,
                           bytes, NULL, NULL),
          "covey_recv_array");
+}
+
+void load_open(struct load *load, size_t bytes)
+{
+    struct system *system = load->system;
+    void *base;
+    must(covey_window_create(system->team, bytes, 0, &base, &system->window),
+         "covey_window_create");
+    load->recv = base;
+}
+
+void load_close(struct load *load)
+{
+    struct system *system = load->system;
+    must(covey_window_free(&system->window), "covey_window_free");
+}
+
+void load_put(const struct load *load, int rank, const void *base, size_t bytes)
+{
+    const struct system *system = load->system;
+    must(covey_window_put(system->window, rank, 0, COVEY_BYTES, base, bytes), "covey_window_put");
+    must(covey_window_flush(system->window, rank), "covey_window_flush");
 }
 
 static size_t numbers(size_t bytes)

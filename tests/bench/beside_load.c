@@ -27,7 +27,8 @@ struct call {
     enum shape sent, received;
     enum who receivers;
     int numbers; /* a sum of doubles */
-    int stream;  /* of pairs: one way */
+    int stream;  /* of pairs: one way, */
+    int puts;    /* and without a receive */
     int pairs;   /* of pairs: 1, or 0 for all that there are */
 };
 
@@ -36,6 +37,7 @@ static const struct call CALLS[] = {
     {.name = "pings", .receivers = PAIRS},
     {.name = "stream", .receivers = PAIRS, .stream = 1, .pairs = 1},
     {.name = "streams", .receivers = PAIRS, .stream = 1},
+    {.name = "put", .receivers = PAIRS, .stream = 1, .puts = 1, .pairs = 1},
     {.name = "barrier", .collective = load_barrier},
     {.name = "bcast", .collective = load_bcast, .receivers = OTHERS},
     {.name = "reduce", .collective = load_reduce, .receivers = ROOT, .numbers = 1},
@@ -171,6 +173,18 @@ static void run_ping(const struct load *load, size_t bytes, int repetitions)
     }
 }
 
+static void run_puts(const struct load *load, size_t bytes, int repetitions)
+{
+    int other = load->me ^ 1;
+    char end = 0;
+    for (int i = 0; load->me % 2 == 0 && i < repetitions; i++)
+        load_put(load, other, load->send, bytes);
+    if (load->me % 2 == 0)
+        load_send(load, other, &end, 1);
+    else
+        load_recv(load, other, &end, 1);
+}
+
 static void run_stream(const struct load *load, size_t bytes, int repetitions)
 {
     int other = load->me ^ 1;
@@ -192,7 +206,7 @@ static void repeat(const struct load *load, const struct call *call, size_t byte
     if (!acts(load, call))
         return;
     if (call->receivers == PAIRS) {
-        (call->stream ? run_stream : run_ping)(load, bytes, repetitions);
+        (call->puts ? run_puts : call->stream ? run_stream : run_ping)(load, bytes, repetitions);
         return;
     }
     for (int i = 0; i < repetitions; i++)
@@ -255,6 +269,7 @@ static double measure(const struct load *load, const struct call *call, size_t b
 
     fill(load, call, bytes);
     clear(load, call, bytes);
+    load_barrier(load, 0); /* before anybody puts there */
     repeat(load, call, bytes, 1);
     check(load, call, bytes);
     for (;;) {
@@ -277,12 +292,18 @@ static double measure_with_blocks(struct load *load, const struct call *call, si
                                   double wanted)
 {
     load->send = malloc(bytes * blocks(load, call->sent) + 1);
-    load->recv = malloc(bytes * blocks(load, call->received) + 1);
+    if (call->puts)
+        load_open(load, bytes);
+    else
+        load->recv = malloc(bytes * blocks(load, call->received) + 1);
     if (!load->send || !load->recv)
         load_die("memory is exhausted");
     double clock = measure(load, call, bytes, wanted);
     free(load->send);
-    free(load->recv);
+    if (call->puts)
+        load_close(load);
+    else
+        free(load->recv);
     return clock;
 }
 

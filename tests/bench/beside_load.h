@@ -17,6 +17,8 @@
  *
  *   ping, pings       half a round trip between ranks 0 and 1, and of all pairs 2i, 2i+1 at once
  *   stream, streams   a message one way, likewise; the last one is answered
+ *   put               rank 0 puts into memory of rank 1, which waits for a message meanwhile, and
+ *                     flushes: each is complete before the next one
  *   barrier, bcast, reduce, allreduce, scan: of BYTES a rank
  *   gather, scatter, allgather, alltoall, reduce_scatter: of BYTES a block, one for each rank
  */
@@ -33,6 +35,12 @@ void load_share(const struct load *load, const double *mine, int count, double *
 /* Blocking, and of an array. */
 void load_send(const struct load *load, int rank, const void *base, size_t bytes);
 void load_recv(const struct load *load, int rank, void *base, size_t bytes);
+
+/* All ranks make their recv memory of so many bytes into which the others put, and free it. */
+void load_open(struct load *load, size_t bytes);
+void load_close(struct load *load);
+/* Into recv of the rank; complete when it returns. */
+void load_put(const struct load *load, int rank, const void *base, size_t bytes);
 
 /* Collective calls: from send to recv, the root is 0; bcast is from send at the root to recv.
  * Reductions are sums of doubles. */

@@ -25,6 +25,29 @@ void load_recv(const struct load *load, int rank, void *base, size_t bytes)
     MPI_Recv(base, (int)bytes, MPI_BYTE, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+static MPI_Win window;
+
+/* MPI wants an epoch of passive targets for puts and flushes. */
+void load_open(struct load *load, size_t bytes)
+{
+    MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &load->recv, &window);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+}
+
+void load_close(struct load *load)
+{
+    (void)load;
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+}
+
+void load_put(const struct load *load, int rank, const void *base, size_t bytes)
+{
+    (void)load;
+    MPI_Put(base, (int)bytes, MPI_BYTE, rank, 0, (int)bytes, MPI_BYTE, window);
+    MPI_Win_flush(rank, window);
+}
+
 static int numbers(size_t bytes)
 {
     return (int)(bytes / sizeof(double));
