@@ -1,11 +1,9 @@
 /*
  * onesided.h - windows: memory of a team's members that the others write and read (covey/window.h).
  *
- *   area.c             struct area: the memory at this host, its locks and counters
- *   window_order.c            struct window_order: what members on different hosts say to each
- * other window.c           struct covey_window: making and freeing it window_call.c      put, get,
- * flush, locks, signals: what the program calls window_serve.c     carrying out the orders of
- * others
+ * area.c has the memory at this host, its locks and counters; window_order.c what members on
+ * different hosts say to each other; window.c makes and frees a window; window_call.c is what the
+ * program calls: put, get, flush, locks, signals; window_serve.c carries out the orders of others.
  *
  * A window has a team of its own, a copy of the program's. So it ends with no other, its messages
  * are taken for no others, and when a member dies it breaks as teams do: that ends all waiting.
