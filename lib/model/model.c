@@ -147,7 +147,7 @@ int covey_tiles_costs(const struct covey_calibration *calibration, int route,
     if (c == NULL || costs == NULL || c->host_count < 1 || route == COVEY_ROUTE_SHM || route < 0 ||
         route >= CALIBRATION_ROUTES)
         return error_set(COVEY_EINVAL, "tiles: no calibration, or no route between hosts");
-    const struct calibration_route *r = &c->routes[find_route(c, route)];
+    const struct calibration_route *r = &c->routes[model_route(c, route)];
     if (!r->known || r == c->routes)
         return error_set(COVEY_ENOHOST,
                          "the calibration has no such route between hosts; run covey calibrate");
