@@ -64,8 +64,8 @@ void net_stream_release(struct net *net, int stream)
     if (--s->refs > 0 || !s->done)
         return;
     free(s->path);
-    free(s->arrivals);
-    free(s->segments);
+    free(s->in.arrivals);
+    free(s->out.segments);
     *s = (struct net_stream){.next_free = net->free_stream};
     net->free_stream = stream;
 }
@@ -366,8 +366,8 @@ void net_destroy(struct net *net)
         return;
     for (int i = 0; i < net->stream_count; i++) {
         free(net->streams[i].path);
-        free(net->streams[i].arrivals);
-        free(net->streams[i].segments);
+        free(net->streams[i].in.arrivals);
+        free(net->streams[i].out.segments);
     }
     free(net->links);
     free(net->memory);

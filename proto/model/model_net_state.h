@@ -41,6 +41,40 @@ struct net_segment {
     double sent_s;
 };
 
+struct net_receiver {
+    int *arrivals; /* segments in the order in which they came */
+    int arrived, acked_arrivals;
+    int prefix; /* segments that came without a gap */
+    bool marked;
+};
+
+struct net_sender {
+    int count; /* segments */
+    struct net_segment *segments;
+    int first, next, heard;       /* not acknowledged; not sent; arrivals that it knows of */
+    int came, away, lost, queued; /* segments: acknowledged; under way; lost; in the host's queue */
+    bool taken, left;
+    uint32_t stamps, newest; /* newest: of what came */
+};
+
+struct net_window {
+    double cwnd, ssthresh;
+    int most_away;
+    bool cut;        /* cwnd was ever */
+    int recover;     /* it was cut for losses before that segment */
+    bool recovering; /* what follows is of that (RFC 6937) */
+    int prr_came, prr_sent;
+    double cwnd_before;
+};
+
+struct net_times {
+    double round_s, deviation_s, least_s; /* round trips; the least of them */
+    double timeout_s;                     /* how many times as long as usual the next one is */
+    double timer_s;                       /* 0: none is set */
+    bool timed;                           /* a timer of the net is */
+    bool probed;
+};
+
 /* A message under way on its pair's stream; also what net_tell() sends. In an array; free ones are
  * a list. Segments are numbered from 0. */
 struct net_stream {
@@ -51,23 +85,10 @@ struct net_stream {
     bool done;       /* all is acknowledged: goes with the last frame */
     int there, back; /* lengths of both paths */
     int *path;       /* there, then back */
-    /* the receiver */
-    int *arrivals;                       /* segments in the order in which they came */
-    int arrived, acked_arrivals, prefix; /* prefix: segments that came without a gap */
-    bool marked;
-    /* the sender */
-    int count; /* segments */
-    struct net_segment *segments;
-    int first, next, heard;       /* not acknowledged; not sent; arrivals that it knows of */
-    int came, away, lost, queued; /* segments: acknowledged; under way; lost; in the host's queue */
-    int most_away, recover;       /* recover: cwnd was cut for losses before that segment */
-    bool taken, left, probed, timed;
-    uint32_t stamps, newest; /* newest: of what came */
-    double cwnd, ssthresh, round_s, deviation_s, least_s, timeout_s, timer_s;
-    bool cut;        /* cwnd was ever */
-    bool recovering; /* what follows is of its recovery (RFC 6937) */
-    int prr_came, prr_sent;
-    double cwnd_before;
+    struct net_receiver in;
+    struct net_sender out;
+    struct net_window window;
+    struct net_times times;
 };
 
 /* What a pair's stream remembers. */

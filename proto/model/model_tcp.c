@@ -42,13 +42,13 @@
 
 static double timeout_s(const struct net_stream *s)
 {
-    double around_s = s->round_s + fmax(TIMEOUT_LEAST_S, 4 * s->deviation_s);
-    return fmin(around_s * s->timeout_s, TIMEOUT_MOST_S);
+    double around_s = s->times.round_s + fmax(TIMEOUT_LEAST_S, 4 * s->times.deviation_s);
+    return fmin(around_s * s->times.timeout_s, TIMEOUT_MOST_S);
 }
 
 static bool is_probe_next(const struct net_stream *s)
 {
-    return !s->probed && s->lost == 0 && s->first >= s->recover;
+    return !s->times.probed && s->out.lost == 0 && s->out.first >= s->window.recover;
 }
 
 static void arm(struct net *net, int stream)
@@ -56,15 +56,15 @@ static void arm(struct net *net, int stream)
     struct net_stream *s = &net->streams[stream];
     double for_s = timeout_s(s);
     if (is_probe_next(s)) {
-        bool alone = s->away == 1; /* its acknowledgement may be delayed */
-        double probe_s = 2 * s->round_s + (alone ? TIMEOUT_LEAST_S : PROBE_MORE_S);
+        bool alone = s->out.away == 1; /* its acknowledgement may be delayed */
+        double probe_s = 2 * s->times.round_s + (alone ? TIMEOUT_LEAST_S : PROBE_MORE_S);
         for_s = fmin(for_s, probe_s);
     }
-    s->timer_s = s->away + s->lost > 0 ? net->now_s + for_s : 0;
-    if (s->timer_s > 0 && !s->timed) {
-        s->timed = true;
+    s->times.timer_s = s->out.away + s->out.lost > 0 ? net->now_s + for_s : 0;
+    if (s->times.timer_s > 0 && !s->times.timed) {
+        s->times.timed = true;
         s->refs++;
-        net_timer_add(net, s->timer_s, TIMER_STREAM, stream, 0);
+        net_timer_add(net, s->times.timer_s, TIMER_STREAM, stream, 0);
     }
 }
 
@@ -73,31 +73,31 @@ static void arm(struct net *net, int stream)
 static double segment_bytes(const struct net *net, const struct net_stream *s, int segment)
 {
     double full = net->config.frame_bytes;
-    return segment + 1 < s->count ? full : s->message.bytes - full * (s->count - 1);
+    return segment + 1 < s->out.count ? full : s->message.bytes - full * (s->out.count - 1);
 }
 
 static void transmit(struct net *net, int stream, int segment)
 {
     struct net_stream *s = &net->streams[stream];
-    struct net_segment *g = &s->segments[segment];
-    s->lost -= g->state == SEGMENT_LOST;
-    s->away += g->state != SEGMENT_AWAY;
-    s->most_away = s->away > s->most_away ? s->away : s->most_away;
-    s->queued++;
-    s->prr_sent++;
+    struct net_segment *g = &s->out.segments[segment];
+    s->out.lost -= g->state == SEGMENT_LOST;
+    s->out.away += g->state != SEGMENT_AWAY;
+    s->window.most_away = s->out.away > s->window.most_away ? s->out.away : s->window.most_away;
+    s->out.queued++;
+    s->window.prr_sent++;
     g->state = SEGMENT_AWAY;
     g->times = g->times < UINT8_MAX ? (uint8_t)(g->times + 1) : g->times;
-    g->stamp = ++s->stamps;
+    g->stamp = ++s->out.stamps;
     g->sent_s = net->now_s;
     net_frame_send(net, stream, FRAME_OF_DATA, segment, segment_bytes(net, s, segment));
 }
 
 static int next_segment(const struct net_stream *s)
 {
-    int segment = s->first;
-    if (s->lost == 0)
-        return s->next < s->count ? s->next : NET_NONE;
-    while (s->segments[segment].state != SEGMENT_LOST)
+    int segment = s->out.first;
+    if (s->out.lost == 0)
+        return s->out.next < s->out.count ? s->out.next : NET_NONE;
+    while (s->out.segments[segment].state != SEGMENT_LOST)
         segment++;
     return segment;
 }
@@ -108,7 +108,7 @@ void stream_push(struct net *net, int stream)
     bool sent = false;
     if (s->done)
         return;
-    while (s->away < (int)s->cwnd && s->queued < QUEUED_MAX) {
+    while (s->out.away < (int)s->window.cwnd && s->out.queued < QUEUED_MAX) {
         int segment = next_segment(s);
         if (segment == NET_NONE)
             break;
@@ -116,27 +116,27 @@ void stream_push(struct net *net, int stream)
             net_hold(net, stream);
             break;
         }
-        s->next += segment == s->next;
+        s->out.next += segment == s->out.next;
         transmit(net, stream, segment);
         sent = true;
     }
     if (sent)
         arm(net, stream);
-    if (!s->left && s->next >= s->count - 1) {
-        s->left = true;
+    if (!s->out.left && s->out.next >= s->out.count - 1) {
+        s->out.left = true;
         net_hear(net, stream, NET_LEFT);
     }
-    double bytes = s->count * net->config.frame_bytes,
-           left = bytes - s->came * net->config.frame_bytes;
-    if (!s->taken && left <= (bytes <= KERNEL_BYTES ? KERNEL_BYTES : KERNEL_LAST_BYTES)) {
-        s->taken = true;
+    double bytes = s->out.count * net->config.frame_bytes,
+           left = bytes - s->out.came * net->config.frame_bytes;
+    if (!s->out.taken && left <= (bytes <= KERNEL_BYTES ? KERNEL_BYTES : KERNEL_LAST_BYTES)) {
+        s->out.taken = true;
         net_hear(net, stream, NET_TAKEN);
     }
 }
 
 void stream_on_left(struct net *net, int stream)
 {
-    net->streams[stream].queued--;
+    net->streams[stream].out.queued--;
     stream_push(net, stream);
 }
 
@@ -144,39 +144,39 @@ void stream_on_left(struct net *net, int stream)
 
 static void take_sample(struct net_stream *s, double round_s)
 {
-    double off = fabs(round_s - s->round_s);
-    s->round_s += (round_s - s->round_s) / 8;
-    s->deviation_s += (off - s->deviation_s) / 4;
-    s->least_s = fmin(s->least_s, round_s);
-    double queue_s = fmin(fmax(s->least_s / 8, HYSTART_LEAST_S), HYSTART_MOST_S);
-    if (s->cwnd >= HYSTART_WINDOW && s->cwnd < s->ssthresh &&
-        round_s > s->least_s + fmin(queue_s, s->least_s / 2))
-        s->ssthresh = s->cwnd;
+    double off = fabs(round_s - s->times.round_s);
+    s->times.round_s += (round_s - s->times.round_s) / 8;
+    s->times.deviation_s += (off - s->times.deviation_s) / 4;
+    s->times.least_s = fmin(s->times.least_s, round_s);
+    double queue_s = fmin(fmax(s->times.least_s / 8, HYSTART_LEAST_S), HYSTART_MOST_S);
+    if (s->window.cwnd >= HYSTART_WINDOW && s->window.cwnd < s->window.ssthresh &&
+        round_s > s->times.least_s + fmin(queue_s, s->times.least_s / 2))
+        s->window.ssthresh = s->window.cwnd;
 }
 
 static void grow(struct net_stream *s, int came)
 {
     for (int i = 0; i < came; i++) {
-        if (s->cwnd < s->ssthresh && s->cwnd < 2 * s->most_away)
-            s->cwnd += 1;
-        else if (s->cwnd >= s->ssthresh && s->away + came >= (int)s->cwnd)
-            s->cwnd += fmax(FRIENDLY / s->cwnd, s->cut ? 0 : UNHURT);
+        if (s->window.cwnd < s->window.ssthresh && s->window.cwnd < 2 * s->window.most_away)
+            s->window.cwnd += 1;
+        else if (s->window.cwnd >= s->window.ssthresh && s->out.away + came >= (int)s->window.cwnd)
+            s->window.cwnd += fmax(FRIENDLY / s->window.cwnd, s->window.cut ? 0 : UNHURT);
     }
 }
 
 static bool is_after_timeout(const struct net_stream *s)
 {
-    return !s->recovering && s->first < s->recover;
+    return !s->window.recovering && s->out.first < s->window.recover;
 }
 
 /* cwnd is to fall to ssthresh by reduce(). */
 static void recover(struct net_stream *s)
 {
-    s->cwnd_before = s->cwnd;
-    s->ssthresh = fmax(s->cwnd * CUT, LEAST_SSTHRESH);
-    s->recover = s->next;
-    s->recovering = s->cut = true;
-    s->prr_came = s->prr_sent = 0;
+    s->window.cwnd_before = s->window.cwnd;
+    s->window.ssthresh = fmax(s->window.cwnd * CUT, LEAST_SSTHRESH);
+    s->window.recover = s->out.next;
+    s->window.recovering = s->window.cut = true;
+    s->window.prr_came = s->window.prr_sent = 0;
 }
 
 /* What was sent before something that has come will not come any more. Once a window is cut for it,
@@ -185,17 +185,17 @@ static bool find_lost(struct net_stream *s)
 {
     int found = 0;
     bool again = false;
-    for (int i = s->first; i < s->next; i++) {
-        struct net_segment *g = &s->segments[i];
-        if (g->state == SEGMENT_AWAY && g->stamp < s->newest) {
+    for (int i = s->out.first; i < s->out.next; i++) {
+        struct net_segment *g = &s->out.segments[i];
+        if (g->state == SEGMENT_AWAY && g->stamp < s->out.newest) {
             g->state = SEGMENT_LOST;
             found++;
             again = again || g->times > 1;
         }
     }
-    s->away -= found;
-    s->lost += found;
-    if (found > 0 && (s->first >= s->recover || (again && is_after_timeout(s))))
+    s->out.away -= found;
+    s->out.lost += found;
+    if (found > 0 && (s->out.first >= s->window.recover || (again && is_after_timeout(s))))
         recover(s);
     return found > 0;
 }
@@ -205,16 +205,21 @@ static bool find_lost(struct net_stream *s)
 static void reduce(struct net_stream *s, int came, bool lost_more, bool advanced)
 {
     int wanted;
-    s->prr_came += came;
-    if (s->away > (int)s->ssthresh) {
-        wanted = (int)ceil(s->ssthresh * s->prr_came / s->cwnd_before) - s->prr_sent;
+    s->window.prr_came += came;
+    if (s->out.away > (int)s->window.ssthresh) {
+        wanted = (int)ceil(s->window.ssthresh * s->window.prr_came / s->window.cwnd_before) -
+                 s->window.prr_sent;
     } else {
-        wanted = s->prr_came - s->prr_sent > came ? s->prr_came - s->prr_sent : came;
+        wanted = s->window.prr_came - s->window.prr_sent > came
+                     ? s->window.prr_came - s->window.prr_sent
+                     : came;
         wanted += advanced && !lost_more;
-        wanted = wanted < (int)s->ssthresh - s->away ? wanted : (int)s->ssthresh - s->away;
+        wanted = wanted < (int)s->window.ssthresh - s->out.away
+                     ? wanted
+                     : (int)s->window.ssthresh - s->out.away;
     }
-    wanted = wanted < 1 && s->prr_sent == 0 ? 1 : wanted;
-    s->cwnd = s->away + (wanted > 0 ? wanted : 0);
+    wanted = wanted < 1 && s->window.prr_sent == 0 ? 1 : wanted;
+    s->window.cwnd = s->out.away + (wanted > 0 ? wanted : 0);
 }
 
 static struct net_memory *memory_of(struct net *net, const struct net_stream *s)
@@ -226,12 +231,12 @@ static struct net_memory *memory_of(struct net *net, const struct net_stream *s)
 static void finish(struct net *net, int stream)
 {
     struct net_stream *s = &net->streams[stream];
-    *memory_of(net, s) = (struct net_memory){.cwnd = (float)s->cwnd,
-                                             .ssthresh = (float)s->ssthresh,
-                                             .round_s = (float)s->round_s,
-                                             .deviation_s = (float)s->deviation_s,
-                                             .least_s = (float)s->least_s,
-                                             .cut = s->cut,
+    *memory_of(net, s) = (struct net_memory){.cwnd = (float)s->window.cwnd,
+                                             .ssthresh = (float)s->window.ssthresh,
+                                             .round_s = (float)s->times.round_s,
+                                             .deviation_s = (float)s->times.deviation_s,
+                                             .least_s = (float)s->times.least_s,
+                                             .cut = s->window.cut,
                                              .used_s = net->now_s};
     s->done = true;
     net_stream_release(net, stream);
@@ -244,16 +249,16 @@ void stream_on_ack(struct net *net, int stream, int arrivals)
     double sample_s = 0; /* of the oldest that was sent once */
     if (s->done)
         return;
-    for (; s->heard < arrivals; s->heard++, came++) {
-        struct net_segment *g = &s->segments[s->arrivals[s->heard]];
+    for (; s->out.heard < arrivals; s->out.heard++, came++) {
+        struct net_segment *g = &s->out.segments[s->in.arrivals[s->out.heard]];
         assert(g->state == SEGMENT_AWAY || g->state == SEGMENT_LOST);
         double round_s = net->now_s - g->sent_s;
-        s->away -= g->state == SEGMENT_AWAY;
-        s->lost -= g->state == SEGMENT_LOST;
+        s->out.away -= g->state == SEGMENT_AWAY;
+        s->out.lost -= g->state == SEGMENT_LOST;
         g->state = SEGMENT_CAME;
         /* What came of a segment that was sent twice may be the first one. */
-        if (g->times == 1 || round_s >= s->least_s)
-            s->newest = g->stamp > s->newest ? g->stamp : s->newest;
+        if (g->times == 1 || round_s >= s->times.least_s)
+            s->out.newest = g->stamp > s->out.newest ? g->stamp : s->out.newest;
         if (g->times == 1)
             sample_s = fmax(sample_s, round_s);
     }
@@ -261,59 +266,59 @@ void stream_on_ack(struct net *net, int stream, int arrivals)
         return;
     if (sample_s > 0)
         take_sample(s, sample_s);
-    s->came += came;
-    int first = s->first;
-    while (s->first < s->next && s->segments[s->first].state == SEGMENT_CAME)
-        s->first++;
-    if (s->recovering && s->first >= s->recover) {
-        s->recovering = false;
-        s->cwnd = s->ssthresh;
+    s->out.came += came;
+    int first = s->out.first;
+    while (s->out.first < s->out.next && s->out.segments[s->out.first].state == SEGMENT_CAME)
+        s->out.first++;
+    if (s->window.recovering && s->out.first >= s->window.recover) {
+        s->window.recovering = false;
+        s->window.cwnd = s->window.ssthresh;
     }
-    if (!s->recovering)
+    if (!s->window.recovering)
         grow(s, came);
     bool lost_more = find_lost(s);
-    if (s->recovering)
-        reduce(s, came, lost_more, s->first > first);
-    s->timeout_s = 1;
-    s->probed = s->first < s->recover;
+    if (s->window.recovering)
+        reduce(s, came, lost_more, s->out.first > first);
+    s->times.timeout_s = 1;
+    s->times.probed = s->out.first < s->window.recover;
     arm(net, stream);
     stream_push(net, stream);
-    if (s->came == s->count)
+    if (s->out.came == s->out.count)
         finish(net, stream);
 }
 
 static void on_timeout(struct net_stream *s)
 {
-    bool moved = s->timeout_s <= 1; /* since the timeout before */
-    if (s->first >= s->recover || (is_after_timeout(s) && moved))
-        s->ssthresh = fmax(s->cwnd * CUT, LEAST_SSTHRESH);
-    for (int i = s->first; i < s->next; i++)
-        s->segments[i].state =
-            s->segments[i].state == SEGMENT_AWAY ? SEGMENT_LOST : s->segments[i].state;
-    s->lost += s->away;
-    s->away = 0;
-    s->cwnd = 1;
-    s->cut = true;
-    s->recovering = false;
-    s->recover = s->next;
-    s->timeout_s *= 2;
+    bool moved = s->times.timeout_s <= 1; /* since the timeout before */
+    if (s->out.first >= s->window.recover || (is_after_timeout(s) && moved))
+        s->window.ssthresh = fmax(s->window.cwnd * CUT, LEAST_SSTHRESH);
+    for (int i = s->out.first; i < s->out.next; i++)
+        s->out.segments[i].state =
+            s->out.segments[i].state == SEGMENT_AWAY ? SEGMENT_LOST : s->out.segments[i].state;
+    s->out.lost += s->out.away;
+    s->out.away = 0;
+    s->window.cwnd = 1;
+    s->window.cut = true;
+    s->window.recovering = false;
+    s->window.recover = s->out.next;
+    s->times.timeout_s *= 2;
 }
 
 void stream_on_timer(struct net *net, int stream)
 {
     struct net_stream *s = &net->streams[stream];
-    s->timed = false;
-    if (!s->done && s->timer_s > net->now_s) {
-        s->timed = true;
+    s->times.timed = false;
+    if (!s->done && s->times.timer_s > net->now_s) {
+        s->times.timed = true;
         s->refs++;
-        net_timer_add(net, s->timer_s, TIMER_STREAM, stream, 0);
-    } else if (!s->done && s->timer_s > 0) {
+        net_timer_add(net, s->times.timer_s, TIMER_STREAM, stream, 0);
+    } else if (!s->done && s->times.timer_s > 0) {
         if (is_probe_next(s)) {
-            int last = s->next - 1;
-            while (s->segments[last].state != SEGMENT_AWAY)
+            int last = s->out.next - 1;
+            while (s->out.segments[last].state != SEGMENT_AWAY)
                 last--;
-            s->probed = true;
-            if (s->queued == 0) /* otherwise it is still here */
+            s->times.probed = true;
+            if (s->out.queued == 0) /* otherwise it is still here */
                 transmit(net, stream, last);
             arm(net, stream);
         } else {
@@ -330,31 +335,32 @@ void stream_on_timer(struct net *net, int stream)
 static bool is_ack_due(const struct net *net, const struct net_stream *s)
 {
     double full = net->config.frame_bytes;
-    double wanted = fmax(2 * full, fmin(s->prefix * full / 2, s->message.ack_bytes));
-    bool gap = s->arrived != s->prefix;
-    return gap || s->prefix == s->count || (s->arrived - s->acked_arrivals) * full >= wanted;
+    double wanted = fmax(2 * full, fmin(s->in.prefix * full / 2, s->message.ack_bytes));
+    bool gap = s->in.arrived != s->in.prefix;
+    return gap || s->in.prefix == s->out.count ||
+           (s->in.arrived - s->in.acked_arrivals) * full >= wanted;
 }
 
 void stream_on_data(struct net *net, int stream, int segment)
 {
     struct net_stream *s = &net->streams[stream];
-    bool again = s->segments[segment].here;
+    bool again = s->out.segments[segment].here;
     if (!again) {
-        s->segments[segment].here = true;
-        s->arrivals[s->arrived++] = segment;
-        while (s->prefix < s->count && s->segments[s->prefix].here)
-            s->prefix++;
+        s->out.segments[segment].here = true;
+        s->in.arrivals[s->in.arrived++] = segment;
+        while (s->in.prefix < s->out.count && s->out.segments[s->in.prefix].here)
+            s->in.prefix++;
     }
     if (again || is_ack_due(net, s)) {
-        s->acked_arrivals = s->arrived;
-        net_frame_send(net, stream, FRAME_OF_ACK, s->arrived, 0);
+        s->in.acked_arrivals = s->in.arrived;
+        net_frame_send(net, stream, FRAME_OF_ACK, s->in.arrived, 0);
     }
-    if (!s->marked &&
-        (s->prefix == s->count || s->prefix * net->config.frame_bytes >= s->message.mark_bytes)) {
-        s->marked = true;
+    if (!s->in.marked && (s->in.prefix == s->out.count ||
+                          s->in.prefix * net->config.frame_bytes >= s->message.mark_bytes)) {
+        s->in.marked = true;
         net_hear(net, stream, NET_MARK);
     }
-    if (!again && s->prefix == s->count)
+    if (!again && s->in.prefix == s->out.count)
         net_hear(net, stream, NET_WHOLE);
 }
 
@@ -365,22 +371,22 @@ static void remember(struct net *net, struct net_stream *s)
 {
     const struct net_memory *m = memory_of(net, s);
     if (m->cwnd <= 0) {
-        s->cwnd = FIRST_WINDOW;
-        s->ssthresh = INFINITY;
-        s->round_s = net->config.delay_s; /* of the opening of the connection */
-        s->deviation_s = s->round_s / 2;
-        s->least_s = INFINITY;
+        s->window.cwnd = FIRST_WINDOW;
+        s->window.ssthresh = INFINITY;
+        s->times.round_s = net->config.delay_s; /* of the opening of the connection */
+        s->times.deviation_s = s->times.round_s / 2;
+        s->times.least_s = INFINITY;
         return;
     }
-    s->cwnd = m->cwnd;
-    s->ssthresh = m->ssthresh;
-    s->round_s = m->round_s;
-    s->deviation_s = m->deviation_s;
-    s->least_s = m->least_s;
-    s->cut = m->cut;
+    s->window.cwnd = m->cwnd;
+    s->window.ssthresh = m->ssthresh;
+    s->times.round_s = m->round_s;
+    s->times.deviation_s = m->deviation_s;
+    s->times.least_s = m->least_s;
+    s->window.cut = m->cut;
     if (net->now_s - m->used_s > timeout_s(s)) {
-        s->ssthresh = fmax(s->ssthresh, 0.75 * s->cwnd);
-        s->cwnd = fmin(s->cwnd, FIRST_WINDOW);
+        s->window.ssthresh = fmax(s->window.ssthresh, 0.75 * s->window.cwnd);
+        s->window.cwnd = fmin(s->window.cwnd, FIRST_WINDOW);
     }
 }
 
@@ -388,12 +394,12 @@ void stream_begin(struct net *net, int stream)
 {
     struct net_stream *s = &net->streams[stream];
     s->refs = 1; /* until it is done */
-    s->timeout_s = 1;
-    s->count = (int)ceil(s->message.bytes / net->config.frame_bytes);
-    s->count = s->count < 1 ? 1 : s->count;
-    s->segments = calloc((size_t)s->count, sizeof *s->segments);
-    s->arrivals = calloc((size_t)s->count, sizeof *s->arrivals);
-    if (s->segments == NULL || s->arrivals == NULL) {
+    s->times.timeout_s = 1;
+    s->out.count = (int)ceil(s->message.bytes / net->config.frame_bytes);
+    s->out.count = s->out.count < 1 ? 1 : s->out.count;
+    s->out.segments = calloc((size_t)s->out.count, sizeof *s->out.segments);
+    s->in.arrivals = calloc((size_t)s->out.count, sizeof *s->in.arrivals);
+    if (s->out.segments == NULL || s->in.arrivals == NULL) {
         net->failed = true;
         return;
     }
