@@ -2,7 +2,7 @@
 # alltoall.sh - Figures 6, 7 and 8 of Faraj & Yuan again: all-to-all on their three networks, by Covey, by
 # Open MPI and MPICH as they come, and by both with the generated MPI_Alltoall preloaded.
 #
-#   tests/bench/alltoall.sh [--report FIGURES]
+#   tests/bench/alltoall.sh [--predicted] [--report FIGURES]
 #
 # The networks are labs (tests/lab; needs root) of 24 hosts on one switch (a) and of 32 on four switches, in a
 # star (b) and a chain (c). In every round each system runs all sizes once, one system after the other;
@@ -13,6 +13,10 @@
 # OUT; --report draws and prints figures that are there already. All takes some 20 minutes, in pieces of
 # at most two, most of them for 128 and 256 KiB; NETWORKS=a, then KEEP=1 NETWORKS=b and so on, and likewise
 # ROUNDS=1 and some of SIZES, or ROUNDS=0 for a busy processor alone, do it in parts that add up to one report.
+#
+# --predicted: Covey's algorithms scheduled, ring (linear) and pairwise instead of these systems, each at
+# all of SIZES="1 4 16 64 256", beside what covey predict says of them, from a calibration that covey calibrate
+# makes in each lab, with the deviations, their median and the worst, and a picture (predicted.png).
 #
 # From the environment, by default:
 #   ROUNDS=3 SIZES="1 2 4 8 16 32 64 128 256" (KiB)
@@ -33,6 +37,13 @@ root=$(cd "$here/../.." && pwd)
 build=${BUILD:-$root/build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 export BUILD=$build
+if [ "${1:-}" = --predicted ]; then
+    shift
+    export PREDICTED=1 SYSTEMS="scheduled ring pairwise" LONG_SYSTEMS="scheduled ring pairwise" BUSY_ROUNDS=0
+    SIZES=${SIZES:-1 4 16 64 256}
+    OUT=${OUT:-$build/alltoall-predicted}
+fi
+export PREDICTED=${PREDICTED:-}
 export ROUNDS=${ROUNDS:-3} SIZES=${SIZES:-1 2 4 8 16 32 64 128 256}
 export BUSY_ROUNDS=${BUSY_ROUNDS:-3} BUSY_SIZES=${BUSY_SIZES:-16 64} BUSY_NETWORKS=${BUSY_NETWORKS:-c}
 export SYSTEMS=${SYSTEMS:-covey plain openmpi openmpi+ mpich mpich+}
@@ -90,9 +101,17 @@ run_covey() { # covey|plain ROUNDS:BYTES...
     "$build/tests/bench/alltoall_covey" "${@:2}"
 }
 
+# The ring is what the table calls linear.
+run_algorithm() { # scheduled|ring|pairwise ROUNDS:BYTES...
+    echo "alltoall * * ${1/ring/linear}" >"$work/collectives"
+    export COVEY_COLLECTIVES="$work/collectives"
+    if [ "$1" = scheduled ]; then run_covey covey "${@:2}"; else run_covey plain "${@:2}"; fi
+}
+
 run_system() { # SYSTEM ROUNDS:BYTES...
     case $1 in
     covey | plain) run_covey "$@" ;;
+    scheduled | ring | pairwise) run_algorithm "$@" ;;
     *) run_mpi "$@" ;;
     esac
 }
@@ -165,7 +184,7 @@ run_rounds() { # NETWORK LOAD ROUNDS KIB...
 
 can_run() { # SYSTEM
     case $1 in
-    covey | plain) [ -x "$build/tests/bench/alltoall_covey" ] ;;
+    covey | plain | scheduled | ring | pairwise) [ -x "$build/tests/bench/alltoall_covey" ] ;;
     *) command -v "mpirun.${1%+}" >/dev/null && [ -x "$build/tests/bench/alltoall.${1%+}" ] ;;
     esac
 }
@@ -179,12 +198,32 @@ make_routines() { # TOPOLOGY
     done
 }
 
+# A line to the figures for each size, such as those measured: what covey predict says.
+predict() { # NETWORK
+    local kib algorithm
+    export COVEY_CALIBRATION="$work/calibration"
+    covey calibrate --host "$(awk '$1 == "host" && n++ < 2 { printf "%s%s", comma, $2; comma = "," }' "$work/topology")" \
+        --route tcp >&2 || return
+    for kib in $SIZES; do
+        covey predict alltoall --topology "$work/topology" --size "${kib}K" --procs "$(grep -c ^host "$work/topology")" --json \
+            >"$work/predicted" || return
+        for algorithm in $SYSTEMS; do
+            sed -n "s/.*\"${algorithm}_s\": \([0-9.e-]*\).*/$1 predicted $algorithm $((kib * 1024)) \1 0/p" "$work/predicted"
+        done
+    done >>"$OUT/figures"
+}
+
 run_inside() { # NETWORK TOPOLOGY
     trap 'rm -rf "$work"' EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     awk -v rate="$(rate_of "$1")" '$1 == "host" || $1 == "link" { $4 = rate } 1' "$2" >"$work/topology"
-    set_hosts && make_routines "$2" || exit 1
+    set_hosts || exit 1
+    if [ -n "$PREDICTED" ]; then
+        predict "$1" || exit 1
+    else
+        make_routines "$2" || exit 1
+    fi
     # shellcheck disable=SC2086 # words
     run_rounds "$1" quiet "$ROUNDS" $SIZES
     [ "$BUSY_ROUNDS" -gt 0 ] || return 0
@@ -204,8 +243,21 @@ describe() {
     done | sed 's/M$/000000/; s/G$/000000000/'
 }
 
+draw_predicted() {
+    if command -v gnuplot >/dev/null; then
+        (cd "$OUT" && gnuplot "$here/alltoall_predicted.gp" && echo "drawn: $OUT/predicted.png")
+    else
+        echo "gnuplot (Debian package gnuplot-nox) is not installed: nothing is drawn"
+    fi
+}
+
 report() { # FIGURES
     describe >"$OUT/networks"
+    if [ -n "$PREDICTED" ]; then
+        awk -v out="$OUT" -f "$here/alltoall_predicted.awk" "$OUT/networks" "$1" || return
+        draw_predicted
+        return
+    fi
     awk -v out="$OUT" -f "$here/alltoall.awk" "$OUT/networks" "$1" || return
     if command -v gnuplot >/dev/null; then
         (cd "$OUT" && for data in *.quiet.dat; do

@@ -1,8 +1,9 @@
 /* links: tests/bench/alltoall_load.c libcovey */
 /*
  * alltoall_covey.c - alltoall_load.h on Covey: covey_alltoall() of a team with one task a host, in
- * the order of the VM's hosts. The first task starts the others. The team has a topology, and so a
- * schedule, where COVEY_TOPOLOGY names one.
+ * the order of the hosts' names (n2 before n10), which is that of topologies, of the ranks of both
+ * MPIs, and of predictions; hosts join a VM in any order. The first task starts the others. The
+ * team has a topology, and so a schedule, where COVEY_TOPOLOGY names one.
  */
 #include "tests/bench/alltoall_load.h"
 
@@ -41,7 +42,12 @@ double load_exchange(const struct load *load, size_t bytes)
     return all[0] + all[1];
 }
 
-/* The names of all hosts but the caller's; freed by the caller, with *list. */
+static int by_name(const void *a, const void *b)
+{
+    return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of all hosts but the caller's, in order; freed by the caller, with *list. */
 static const char **others(covey_t *vm, struct covey_host **list, int *count)
 {
     int hosts = covey_hosts(vm, list);
@@ -54,6 +60,7 @@ static const char **others(covey_t *vm, struct covey_host **list, int *count)
     for (int i = 0; i < hosts; i++)
         if ((*list)[i].index != covey_tid_host(covey_mytid(vm)))
             names[(*count)++] = (*list)[i].name;
+    qsort(names, (size_t)*count, sizeof *names, by_name);
     return names;
 }
 
