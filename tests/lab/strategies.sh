@@ -35,7 +35,7 @@ arguments_of() {
     case $1 in
     usual | token) echo "--phases --tasks $hosts" ;;
     hierarchical) echo "--hierarchical --grid $grid" ;;
-    bag) echo "--bag" ;;
+    bag) echo "--bag --tasks $hosts" ;;
     esac
 }
 

@@ -700,9 +700,9 @@ static void test_mandel_packs(void)
     struct model_machine machine = machine_of(1, 0, 0);
     struct model_time without, with;
     machine.inside = (struct model_line){0};
-    CU_ASSERT_EQUAL(model_mandel(&machine, &view, 1, 48, &without), 0);
+    CU_ASSERT_EQUAL(mandel(&machine, &view, 1, 48, &without), 0);
     machine.packing = each;
-    CU_ASSERT_EQUAL(model_mandel(&machine, &view, 1, 48, &with), 0);
+    CU_ASSERT_EQUAL(mandel(&machine, &view, 1, 48, &with), 0);
     double strip = 2.0 * 512 * 48; /* bytes */
     NEAR(with.computation_s, without.computation_s);
     NEAR(with.communication_s - without.communication_s, 8 * strip * 1e-6);
