@@ -130,9 +130,9 @@ static const char *monitor_stat(const struct daemon *d, size_t i, uint64_t *valu
     const struct {
         const char *name;
         uint64_t value;
-    } rows[] = {{"host.pages_swapped_in", last->swapped_in},
-                {"host.pages_swapped_out", last->swapped_out},
-                {"host.major_faults", last->faults}};
+    } rows[] = {{"host.pages_swapped_in", last->paging.swapped_in},
+                {"host.pages_swapped_out", last->paging.swapped_out},
+                {"host.major_faults", last->paging.faults}};
     if (i >= sizeof rows / sizeof rows[0])
         return NULL;
     *value = rows[i].value;

@@ -94,14 +94,14 @@ static void take_paging(const struct sample_source *source, struct sample *s)
 {
     char group[SAMPLE_PATH_MAX];
     if (read_sample_file(source, source->procfs, "vmstat")) {
-        s->has_swap = procfs_number(source->text, "pswpin", &s->swapped_in) &&
-                      procfs_number(source->text, "pswpout", &s->swapped_out);
-        s->has_faults = procfs_number(source->text, "pgmajfault", &s->faults);
+        s->paging.has_swap = procfs_number(source->text, "pswpin", &s->paging.swapped_in) &&
+                             procfs_number(source->text, "pswpout", &s->paging.swapped_out);
+        s->paging.has_faults = procfs_number(source->text, "pgmajfault", &s->paging.faults);
     }
     if ((cgroup_memory_group(group, sizeof group) &&
          read_sample_file(source, group, "memory.pressure")) ||
         read_sample_file(source, source->procfs, "pressure/memory"))
-        s->has_memory_pressure = procfs_pressure(source->text, &s->memory_pressure);
+        s->paging.has_pressure = procfs_pressure(source->text, &s->paging.pressure);
 }
 
 void sample_take(const struct sample_source *source, uint64_t now_us, struct sample *s)
@@ -191,8 +191,8 @@ static void set_present(const struct sample *last, double *v)
         v[FIGURE_load_1m + i] = last->load[i];
     if (last->has_pressure)
         v[FIGURE_cpu_pressure] = last->pressure;
-    if (last->has_memory_pressure)
-        v[FIGURE_memory_pressure] = last->memory_pressure;
+    if (last->paging.has_pressure)
+        v[FIGURE_memory_pressure] = last->paging.pressure;
     if (!last->has_memory)
         return;
     v[FIGURE_memory_total_bytes] = (double)last->memory_total;
@@ -203,13 +203,15 @@ static void set_present(const struct sample *last, double *v)
 static void set_paging(const struct sample *base, const struct sample *last, double interval_s,
                        double *v)
 {
-    bool swap = base->has_swap && last->has_swap, faults = base->has_faults && last->has_faults;
-    double in = rate(swap, base->swapped_in, last->swapped_in, interval_s);
-    double out = rate(swap, base->swapped_out, last->swapped_out, interval_s);
+    bool swap = base->paging.has_swap && last->paging.has_swap,
+         faults = base->paging.has_faults && last->paging.has_faults;
+    double in = rate(swap, base->paging.swapped_in, last->paging.swapped_in, interval_s);
+    double out = rate(swap, base->paging.swapped_out, last->paging.swapped_out, interval_s);
     double page_bytes = (double)sysconf(_SC_PAGESIZE);
     v[FIGURE_swap_in_bytes_per_s] = in < 0 ? in : in * page_bytes;
     v[FIGURE_swap_out_bytes_per_s] = out < 0 ? out : out * page_bytes;
-    v[FIGURE_major_faults_per_s] = rate(faults, base->faults, last->faults, interval_s);
+    v[FIGURE_major_faults_per_s] =
+        rate(faults, base->paging.faults, last->paging.faults, interval_s);
 }
 
 void sample_figures(const struct sample_source *source, const struct sample *base,

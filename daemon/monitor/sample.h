@@ -22,11 +22,18 @@ struct sample_source {
 };
 #define SAMPLE_TEXT_BYTES (256 * 1024)
 
+/* What lacks of memory: pages since the machine started, faults those that read from a disk; and
+ * the share of the last 10 s. */
+struct sample_paging {
+    bool has_swap, has_faults, has_pressure;
+    uint64_t swapped_in, swapped_out, faults;
+    double pressure;
+};
+
 struct sample {
     uint64_t at_us;
     bool has_stat, has_memory, has_load, has_pressure, has_network, has_disks;
     bool has_usage, has_throttled; /* of the group */
-    bool has_swap, has_faults, has_memory_pressure;
     struct procfs_stat stat;
     uint64_t memory_total, memory_free;
     double load[3];
@@ -34,8 +41,7 @@ struct sample {
     double pressure;
     uint64_t received, sent;
     struct procfs_disks disks;
-    uint64_t swapped_in, swapped_out, faults; /* pages; faults: major ones */
-    double memory_pressure;
+    struct sample_paging paging;
     uint64_t usage_us, throttled; /* throttled: in so many periods */
 };
 

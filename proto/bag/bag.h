@@ -140,6 +140,12 @@ struct bag_queues {
     unsigned classes; /* were in use so far */
 };
 
+/* Of the members, in cost a microsecond; 0: not known. */
+struct bag_speeds {
+    double all, most, mean; /* together, of the fastest, of the mean one */
+    double weight;          /* of a weight of 1 */
+};
+
 struct bag {
     struct bag_params params;
     uint64_t base; /* the lowest number that may still be there */
@@ -152,9 +158,8 @@ struct bag {
     size_t ready_count, leased_count; /* items in that state */
     size_t bytes;
     size_t item_count, member_count;
-    uint64_t open_cost;                   /* of what is ready or leased */
-    double speed, speed_most, speed_mean; /* of members: together, of the fastest; 0: not known */
-    double speed_weight;                  /* of a weight of 1; 0: not known */
+    uint64_t open_cost; /* of what is ready or leased */
+    struct bag_speeds speeds;
     struct bag_results results; /* done or set aside, and not given; in the order of completion */
     uint64_t next_given;        /* in order: the number of the next result */
     struct bag_member *members;

@@ -71,38 +71,38 @@ static void gauge_weights(struct bag *bag)
         speed += speed_known(m);
         weight += m->served.weight;
     }
-    bag->speed_weight = weight > 0 ? speed / weight : any ? 0 : 1;
+    bag->speeds.weight = weight > 0 ? speed / weight : any ? 0 : 1;
 }
 
 /* What it did, else what it is weighed; 0: neither is known. */
 static double speed_expected(const struct bag *bag, const struct bag_member *m)
 {
     double speed = speed_known(m);
-    return speed > 0 ? speed : m->served.weight * bag->speed_weight;
+    return speed > 0 ? speed : m->served.weight * bag->speeds.weight;
 }
 
 void bag_share_gauge(struct bag *bag)
 {
     unsigned members = 0, known = 0;
-    bag->speed = bag->speed_most = 0;
+    bag->speeds.all = bag->speeds.most = 0;
     gauge_weights(bag);
     for (const struct bag_member *m = bag->members; m != NULL; m = m->next) {
         double speed = speed_expected(bag, m);
         members += m->served.hold > 0 || m->served.held > 0;
         known += speed > 0;
-        bag->speed += speed;
-        bag->speed_most = speed > bag->speed_most ? speed : bag->speed_most;
+        bag->speeds.all += speed;
+        bag->speeds.most = speed > bag->speeds.most ? speed : bag->speeds.most;
     }
-    bag->speed_mean = known > 0 ? bag->speed / known : 0;
+    bag->speeds.mean = known > 0 ? bag->speeds.all / known : 0;
     if (members > known)
-        bag->speed += (members - known) * bag->speed_mean;
+        bag->speeds.all += (members - known) * bag->speeds.mean;
 }
 
 /* One of which nothing is known is taken to be like the others; 0: nor is of these. */
 static double speed_of(const struct bag *bag, const struct bag_member *m)
 {
     double speed = speed_expected(bag, m);
-    return speed > 0 ? speed : bag->speed_mean;
+    return speed > 0 ? speed : bag->speeds.mean;
 }
 
 /* ---- which item ---- */
@@ -128,8 +128,8 @@ static struct bag_item *first_ready(struct bag *bag, struct bag_queue *queue)
 /* By when all can be over, in us from now. */
 static double end_us(const struct bag *bag, const struct bag_item *largest)
 {
-    double all_us = (double)bag->open_cost / bag->speed;
-    double largest_us = (double)bag_cost(largest->size) / bag->speed_most;
+    double all_us = (double)bag->open_cost / bag->speeds.all;
+    double largest_us = (double)bag_cost(largest->size) / bag->speeds.most;
     return all_us > largest_us ? all_us : largest_us;
 }
 

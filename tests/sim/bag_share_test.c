@@ -214,8 +214,8 @@ static void a_weight_is_worth_what_others_do(void)
             bag, &(struct bag_record){
                      .kind = BAG_PUT, .number = i, .bytes = zeros, .size = i == 0 ? 1 << 17 : 100});
     bag_share_gauge(bag);
-    CU_ASSERT_DOUBLE_EQUAL(bag->speed, 1 + 0.1 + 2, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(bag->speed_most, 2, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(bag->speeds.all, 1 + 0.1 + 2, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(bag->speeds.most, 2, 1e-9);
     const struct bag_item *small = bag_take(bag, members[1], 1),
                           *large = bag_take(bag, members[2], 1);
     CU_ASSERT(small != NULL && small->number == 1);

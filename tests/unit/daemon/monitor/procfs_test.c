@@ -180,21 +180,25 @@ static void rates_are_of_the_interval(void)
 
 static void paging_is_seen(void)
 {
-    struct sample a = {.has_swap = true, .has_faults = true, .swapped_in = 5, .faults = 7}, b = a;
+    struct sample a = {.paging = {.has_swap = true,
+                                  .has_faults = true,
+                                  .swapped_in = 5,
+                                  .faults = 7}},
+                  b = a;
     double page_bytes = (double)sysconf(_SC_PAGESIZE);
     CU_ASSERT_EQUAL(figure(&machine, &a, &b, FIGURE_swap_in_bytes_per_s), FIGURE_UNKNOWN);
     CU_ASSERT_EQUAL(figure(&machine, &a, &b, FIGURE_memory_pressure), FIGURE_UNKNOWN);
     b.at_us = 2000000;
-    b.swapped_in += 20;
-    b.faults += 300;
-    b.has_memory_pressure = true;
-    b.memory_pressure = 0.25;
+    b.paging.swapped_in += 20;
+    b.paging.faults += 300;
+    b.paging.has_pressure = true;
+    b.paging.pressure = 0.25;
     CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_swap_in_bytes_per_s), 10 * page_bytes,
                            NEAR);
     CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_swap_out_bytes_per_s), 0, NEAR);
     CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_major_faults_per_s), 150, NEAR);
     CU_ASSERT_DOUBLE_EQUAL(figure(&machine, &a, &b, FIGURE_memory_pressure), 0.25, NEAR);
-    a.has_swap = false; /* a kernel without */
+    a.paging.has_swap = false; /* a kernel without */
     CU_ASSERT_EQUAL(figure(&machine, &a, &b, FIGURE_swap_out_bytes_per_s), FIGURE_UNKNOWN);
 }
 
@@ -281,7 +285,7 @@ static void a_sample_of_nothing(void)
     source.limited = false;
     sample_take(&source, 5, &s);
     CU_ASSERT_FALSE(s.has_stat || s.has_memory || s.has_load || s.has_network || s.has_disks);
-    CU_ASSERT_FALSE(s.has_swap || s.has_faults || s.has_memory_pressure);
+    CU_ASSERT_FALSE(s.paging.has_swap || s.paging.has_faults || s.paging.has_pressure);
     CU_ASSERT_EQUAL(sample_machine(&source), 0);
     CU_ASSERT_EQUAL(figure(&source, &s, &s, FIGURE_demand), FIGURE_UNKNOWN);
     sample_source_fini(&source);
