@@ -4,13 +4,17 @@
 #
 #   tests/lab/predict.sh [--hosts "1 2 4 8"] [--routes "tcp"] [--demos "mandel matmul sort"]
 #                        [--rate 100M] [--cpu 0.2] [--mtu 1500] [--size DEMO=N] [--blas LIBRARY]
-#                        [--runs N] [--auto] [--calibration FILE] [--keep DIR]
+#                        [--runs N] [--auto | --foreign] [--calibration FILE] [--keep DIR]
 #
 # One lab (vm.sh) with as many hosts as the largest number says, links of --rate and hosts of --cpu of
 # a core: covey calibrate measures it, or FILE from an earlier run is taken (and, where it is not
 # there, written). Each demo then runs on its first hosts, --runs times. matmul computes with textbook.c
 # unless --blas names another library, or none (--blas '').
 # --auto: each demo runs as often with -n auto, too, and a last table has what it chose beside those numbers (section 4.1).
+# --foreign: beside load from outside, as section 2.3 has it: none; traffic of 18 % of the rate on every
+# link, each way; something that computes on every second host; both. covey predict --now looks at the
+# hosts before each run, which is compared with that and with what is predicted of hosts at rest. The status
+# is 0 when the predictions with --now are within 10 % (the median of all runs) and 20 % (each).
 # --keep: what the demos printed, and a picture of each demo and route, are left in DIR.
 # The table, in Markdown, goes to standard output, what happens meanwhile to standard error. The
 # status is 0 when every run ended well and every prediction is within 15 % of the mean time (matmul,
@@ -30,6 +34,7 @@ runs=1
 auto=0
 calibration=
 keep=
+foreign=0
 blas=textbook
 declare -A size=([mandel]=1600x1200 [matmul]=1728 [sort]=1M)
 
@@ -112,10 +117,83 @@ draw() { # DEMO ROUTE
         --plot "$work/$1.$2.png" >/dev/null
 }
 
+# ---- load from outside ------------------------------------------------------------------------
+
+lab() { "$here/lab" "$@"; } # of $LAB
+
+# Begins it on the first N hosts, in pairs that send to each other.
+load_begin() { # none|traffic|hogs|both HOSTS
+    local one two
+    # shellcheck disable=SC2086 # one word a host
+    printf '%s\n' $LAB_HOSTS | head -n "$2" | paste -d' ' - - | while read -r one two; do
+        case $1 in traffic | both)
+            lab traffic "$one" "${two:-$one}" "$foreign_rate" && lab traffic "${two:-$one}" "$one" "$foreign_rate" ;;
+        esac
+        case $1 in hogs | both) lab hog "${two:-$one}" ;; esac
+    done
+}
+
+# The time that is predicted for N hosts, with or without --now.
+predicted_s() { # DEMO ROUTE HOSTS [--now]
+    covey predict "$1" --route "$2" --size "${size[$1]}" --procs "$3" "${@:4}" --json >"$work/predicted" || return
+    sed -n 's/^ *"total_s": \([0-9.eE+-]*\),*$/\1/p' "$work/predicted"
+}
+
+run_foreign() { # DEMO ROUTE HOSTS LOAD
+    local rest now
+    load_begin "$4" "$3"
+    sleep 1 # until it is under way
+    rest=$(predicted_s "$1" "$2" "$3") && now=$(predicted_s "$1" "$2" "$3" --now) && run_demo "$1" "$2" "$3"
+    local status=$?
+    lab calm
+    [ $status = 0 ] || return
+    echo "$1 $4 $3 $(figure total_s "$work/run") $now $rest" >>"$work/foreign"
+}
+
+# A line a row; fails when predictions are too far off.
+print_foreign() {
+    echo "| program | load from outside | hosts | measured s | predicted with --now | off by | predicted at rest | off by |"
+    echo "|---|---|---:|---:|---:|---:|---:|---:|"
+    awk '{
+        off = 100 * ($5 / $4 - 1); size = off < 0 ? -off : off; all[NR] = size
+        if (size > 20) worse = 1
+        printf "| %s | %s | %d | %.2f | %.2f | %+.0f %% | %.2f | %+.0f %% |\n", $1, $2, $3, $4, $5, off, $6, 100 * ($6 / $4 - 1)
+    } END {
+        for (i = 1; i <= NR; i++) for (k = i + 1; k <= NR; k++) if (all[k] < all[i]) { t = all[i]; all[i] = all[k]; all[k] = t }
+        median = NR % 2 ? all[(NR + 1) / 2] : (all[NR / 2] + all[NR / 2 + 1]) / 2
+        printf "\nOff by %.1f %% in the median, %.1f %% at most.\n", median, all[NR]
+        exit worse || median > 10
+    }' "$work/foreign"
+}
+
+run_all_foreign() {
+    local demo route n load turn status=0
+    for route in $routes; do
+        : >"$work/foreign"
+        for demo in $demos; do
+            for load in none traffic hogs both; do
+                for n in $hosts; do
+                    for ((turn = 0; turn < runs; turn++)); do
+                        run_foreign "$demo" "$route" "$n" "$load" || status=1
+                    done
+                done
+            done
+        done
+        echo "over $route, hosts of $cpu core, links of ${rate}bit/s, traffic of ${foreign_rate}bit/s"
+        echo
+        print_foreign || status=1
+    done
+    return $status
+}
+
 run_all() {
     local demo route n turn status=0 one=()
     [[ $routes == *" "* ]] || one=(--route "$routes")
     [ -f "$COVEY_CALIBRATION" ] || covey calibrate "${one[@]}" >&2 || return 1
+    if [ $foreign = 1 ]; then
+        run_all_foreign
+        return
+    fi
     for demo in $demos; do
         for route in $routes; do
             for n in $hosts; do
@@ -151,12 +229,16 @@ while [ $# -gt 0 ]; do
     --blas) blas=${2?} && shift ;;
     --auto) auto=1 ;;
     --calibration) calibration=${2:?} && shift ;;
+    --foreign) foreign=1 ;;
     --keep) keep=${2:?} && shift ;;
     --inside) inside=1 && work=${2:?} && shift ;; # a VM, see below
     *) usage ;;
     esac
     shift
 done
+
+# 18 % of the rate, in its unit
+foreign_rate=$(awk -v rate="$rate" 'BEGIN { unit = rate; gsub(/[0-9.]/, "", unit); print 0.18 * rate unit }')
 
 if [ $inside = 1 ]; then
     export COVEY_CALIBRATION=${calibration:-$work/calibration}
