@@ -101,7 +101,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 mkdir -p "$scratch/config/covey" "$scratch/quick/covey"
 export XDG_CONFIG_HOME=$scratch/config
-sed "s/^; direct/direct/" conf/ether.conf >"$scratch/config/covey/covey.conf"
+{ sed "s/^; direct/direct/" conf/ether.conf; echo "services = no"; } >"$scratch/config/covey/covey.conf"
 
 conforms() { # LOSS CASES, options of vm.sh
     local loss=$1 cases=$2 route=${route:-ether}
