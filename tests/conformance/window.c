@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PATIENCE_US ((int64_t)250000000)
 #define LONG (((size_t)3 << 20) + 5) /* bytes: many orders, and the last one is short */
@@ -249,26 +250,38 @@ static void signals_follow_puts(void)
     free(out);
 }
 
-/* The target makes no call: what was put is there once it was flushed. */
+static volatile sig_atomic_t told;
+
+static void be_told(int number)
+{
+    (void)number;
+    told = 1;
+}
+
+/* The target makes no call of the library until a signal of the system tells that its part has been
+ * written and read. */
 static void a_target_that_computes(void)
 {
-    int32_t *mine, one = 1, two = 0;
+    int32_t *mine, value = 1, got = 0, pid = (int32_t)getpid();
+    int last = size - 1;
     covey_window_t *w = make(2 * sizeof *mine, 0, &mine);
+    signal(SIGUSR1, be_told);
     EXPECT(covey_window_fence(w) == 0);
     if (rank == 0) {
-        const volatile int32_t *at = mine;
+        EXPECT(covey_team_send_array(world, last, 1, COVEY_INT32, &pid, 1) == 0);
         time_t end_s = time(NULL) + PATIENCE_US / 1000000;
-        while (at[0] == 0 && time(NULL) < end_s)
+        while (!told && time(NULL) < end_s)
             ;
-        EXPECT(at[0] == 1);
-    } else if (rank == size - 1) {
-        EXPECT(covey_window_put(w, 0, sizeof one, COVEY_INT32, &one, 1) == 0);
-        EXPECT(covey_window_get(w, 0, sizeof one, COVEY_INT32, &two, 1) == 0);
-        EXPECT(covey_window_flush(w, 0) == 0 && two == 1);
-        EXPECT(covey_window_put(w, 0, 0, COVEY_INT32, &one, 1) == 0);
-        EXPECT(covey_window_flush(w, 0) == 0);
+        EXPECT(told);
+    } else if (rank == last) {
+        EXPECT(covey_team_recv_array(world, 0, 1, PATIENCE_US, COVEY_INT32, &pid, 1, NULL) == 0);
+        EXPECT(covey_window_put(w, 0, sizeof value, COVEY_INT32, &value, 1) == 0);
+        EXPECT(covey_window_get(w, 0, sizeof value, COVEY_INT32, &got, 1) == 0);
+        EXPECT(covey_window_flush(w, 0) == 0 && got == 1);
+        kill(pid, SIGUSR1);
     }
     EXPECT(covey_window_fence(w) == 0);
+    EXPECT(rank != 0 || (mine[0] == 0 && mine[1] == 1));
     end(&w);
 }
 

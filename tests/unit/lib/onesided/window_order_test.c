@@ -1,4 +1,4 @@
-/* links: lib/onesided/window_order.c lib/msg/message.c lib/msg/pack.c lib/msg/unpack.c lib/msg/spare.c lib/msg/error.c */
+/* links: lib/onesided/window_order.c lib/msg/message.c lib/msg/spare.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c */
 /*
  * window_order_test.c - what members of a window on different hosts send each other: orders pass
  * unchanged, and what is no order is refused with the reason.
