@@ -8,8 +8,7 @@
 set -u
 build=$(realpath "${BUILD:-build}")
 export PATH=$build/apps:$build:$PATH COVEY_VM=demo COVEY_DEMO=$$
-export XDG_RUNTIME_DIR
-XDG_RUNTIME_DIR=$(mktemp -d "${TMPDIR:-/tmp}/covey-demo.XXXXXX") || exit 1
+runtime=
 unset COVEY_SOCKET COVEY_ROUTE COVEY_TASK
 
 processes() { # what is left of the virtual machine, this script and its helpers aside
@@ -30,12 +29,15 @@ clean_up() {
         # shellcheck disable=SC2046
         kill -$signal $(processes) 2>/dev/null
     done
-    rm -rf "$XDG_RUNTIME_DIR"
+    rm -rf "$runtime"
 }
-trap clean_up EXIT
+# the signals first: what clean_up ignores could not end the script that it tidies for
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap clean_up EXIT
+runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-demo.XXXXXX") || exit 1
+export XDG_RUNTIME_DIR=$runtime
 
 run() {
     echo
