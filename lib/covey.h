@@ -48,6 +48,7 @@
 #include "covey/schedule.h"   /* all-to-all without contention */
 #include "covey/exchange.h"   /* arrays of any size between any members */
 #include "covey/tiles.h"      /* loop nests in tiles */
+#include "covey/calibration.h" /* what hosts and routes were measured to do */
 #include "covey/model.h"      /* how long programs take */
 /* clang-format on */
 
