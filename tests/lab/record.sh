@@ -120,6 +120,13 @@ record_ether() { # direct or not
     rm "$XDG_CONFIG_HOME/covey/covey.conf"
 }
 record_direct() { record_ether yes; }
+# Waits until a command holds, for as long as a program of the scenario runs.
+wait_beside() { # pid, command
+    until "${@:2}"; do
+        kill -0 "$1" 2>/dev/null || { echo "record.sh: a program of the scenario ended too early" >&2 && exit 1; }
+        sleep 0.1
+    done
+}
 # A conversation over raw Ethernet whose segment dies: through the daemons, or straight.
 record_dead() { # direct or not, which lines
     local echo=$BUILD/tests/attack/echo serving asking tid host
@@ -128,11 +135,11 @@ record_dead() { # direct or not, which lines
     : >"$work/tid"
     on_first covey run -n 1 --route ether --host h2 "$echo" serve >"$work/tid" &
     serving=$!
-    until grep -q 't[0-9a-f]*$' "$work/tid"; do sleep 0.1; done
+    wait_beside $serving grep -q 't[0-9a-f]*$' "$work/tid"
     tid=$(grep -o 't[0-9a-f]*$' "$work/tid" | head -n 1)
     on_first "$echo" ask "$tid" ether 5 "$work/go" &
     asking=$!
-    until [ -e "$work/go" ]; do sleep 0.1; done
+    wait_beside $asking [ -e "$work/go" ]
     deaf yes h1 h2
     watch --lane udp -c 40 "${@:2}"
     rm "$work/go"
