@@ -34,8 +34,7 @@ int guest_begin(struct guest *guest, const char *ticket, struct failure *why)
                : failure_set(why, "cannot write to standard output: %s", strerror(errno));
 }
 
-/* ---- connecting -------------------------------------------------------------------------------
- */
+/* ---- connecting ------------------------------------------------------------------------------ */
 
 static int call(const struct address *address)
 {
@@ -98,8 +97,7 @@ static int connect_any(const struct ticket *ticket, int64_t end_ms)
     return chosen < 0 ? -1 : fds[chosen].fd;
 }
 
-/* ---- the invitation ---------------------------------------------------------------------------
- */
+/* ---- the invitation -------------------------------------------------------------------------- */
 
 /* To its end. Returns the size, 0 when there is none in time. */
 static size_t read_sealed(int fd, uint8_t sealed[TICKET_SEALED_MAX], int64_t end_ms)

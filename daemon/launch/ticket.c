@@ -34,8 +34,7 @@ static bool key_parse(const char *hex, uint8_t key[TICKET_KEY_BYTES])
            size == TICKET_KEY_BYTES;
 }
 
-/* ---- tickets ----------------------------------------------------------------------------------
- */
+/* ---- tickets --------------------------------------------------------------------------------- */
 
 void ticket_print(const struct ticket *ticket, char text[TICKET_TEXT_MAX])
 {
@@ -68,8 +67,7 @@ int ticket_parse(const char *text, struct ticket *ticket, struct failure *why)
     return ticket->count > 0 ? 0 : failure_set(why, "--guest: it names no address");
 }
 
-/* ---- the line ---------------------------------------------------------------------------------
- */
+/* ---- the line -------------------------------------------------------------------------------- */
 
 #define LINE_BEGIN "covey<"
 #define LINE_KEY "> key<"
@@ -99,8 +97,7 @@ int ticket_line_parse(const char *line, uint8_t key[TICKET_KEY_BYTES], struct fa
     return 0;
 }
 
-/* ---- the secret -------------------------------------------------------------------------------
- */
+/* ---- the secret ------------------------------------------------------------------------------ */
 
 size_t ticket_seal(const struct ticket_keys *keys, const uint8_t other[TICKET_KEY_BYTES],
                    const char *text, uint8_t sealed[TICKET_SEALED_MAX])

@@ -40,8 +40,7 @@ struct tasker {
     bool given_back; /* a tasker did, and not all of it is started */
 };
 
-/* ---- the process ------------------------------------------------------------------------------
- */
+/* ---- the process ----------------------------------------------------------------------------- */
 
 static void on_process_end(void *context, int events)
 {
@@ -84,8 +83,7 @@ static void tasker_forget(struct task *task)
     task->handed = NULL;
 }
 
-/* ---- handing over -----------------------------------------------------------------------------
- */
+/* ---- handing over ---------------------------------------------------------------------------- */
 
 static bool order_send(struct task *tasker, uint32_t tid, const char *path,
                        const struct tasker_order *order)
@@ -136,8 +134,7 @@ int tasker_hand(struct task *task, const struct tasker_order *order, struct fail
     return 0;
 }
 
-/* ---- taking over and giving back --------------------------------------------------------------
- */
+/* ---- taking over and giving back ------------------------------------------------------------- */
 
 static bool is_unstarted(const struct task *task)
 {
@@ -235,8 +232,7 @@ static const char *tasker_on_tasker(struct daemon *d, uint32_t source, struct cu
     return NULL;
 }
 
-/* ---- what is told -----------------------------------------------------------------------------
- */
+/* ---- what is told ---------------------------------------------------------------------------- */
 
 /* A task that has ended meanwhile, or that the daemon has started itself, is the teller's no more.
  */

@@ -98,8 +98,7 @@ int covey_wait_any(covey_req_t *const *reqs, size_t n, int64_t timeout_us)
     return call_end(vm, &call, error == COVEY_OK ? s.found : error);
 }
 
-/* ---- and notices -------------------------------------------------------------------------------
- */
+/* ---- and notices ----------------------------------------------------------------------------- */
 
 struct watchful {
     struct several several;

@@ -134,8 +134,7 @@ bool collective_at_end(struct collective *c, void (*fn)(void *arg), void *arg)
     return true;
 }
 
-/* ---- what waits for what -----------------------------------------------------------------------
- */
+/* ---- what waits for what --------------------------------------------------------------------- */
 
 static void can_run(struct collective *c, int step)
 {
@@ -225,8 +224,7 @@ void collective_fence(struct collective *c)
     c->program.since_fence = added + 1;
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 int collective_send_lane(struct collective *c, int lane, int rank, int type, const void *base,
                          size_t count)

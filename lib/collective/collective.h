@@ -261,8 +261,7 @@ void *collective_memory(struct collective *c, size_t bytes);
 /* An algorithm found that it cannot go on. Keeps the first error. */
 void collective_refuse(struct collective *c, int error, const char *why);
 
-/* ---- what the library calls --------------------------------------------------------------------
- */
+/* ---- what the library calls ------------------------------------------------------------------ */
 
 /* Moves on every collective of which something is done. The lock may be let go meanwhile. */
 void collective_progress(struct covey *vm);
@@ -294,8 +293,7 @@ void team_free_all(struct covey *vm);
 /* The members are left behind: what is under way ends. */
 void team_leave_all(struct covey *vm);
 
-/* ---- operations: op.c --------------------------------------------------------------------------
- */
+/* ---- operations: op.c ------------------------------------------------------------------------ */
 
 /* Whether op can be applied to `count` elements of the type; otherwise an error that is set, in the
  * name of a call. */

@@ -75,8 +75,7 @@ static const char built_in[] = "barrier        *  *    shared\n"
                                "exchange       48 *    AC\n"
                                "exchange       *  *    LONGEST\n";
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 #define OPERATION_NAME(id, name) name,
 static const char *const operations[] = {COLLECTIVE_OPERATIONS(OPERATION_NAME)};
@@ -113,8 +112,7 @@ enum algorithm algorithm_at(enum operation operation, int at)
     return ALGORITHM_NONE;
 }
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static bool parse_bound(const char *word, uint64_t *bound)
 {
@@ -208,8 +206,7 @@ void choice_default(struct choice_table *table)
     choice_parse(table, built_in, &line);
 }
 
-/* ---- for other members -------------------------------------------------------------------------
- */
+/* ---- for other members ----------------------------------------------------------------------- */
 
 /* Bounds of members fit 32 bits: a team has no more. */
 void choice_encode(const struct choice_table *table, uint64_t *words)
@@ -242,8 +239,7 @@ bool choice_decode(struct choice_table *table, const uint64_t *words, size_t cou
     return true;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The user's file, if there is one. */
 static FILE *open_own(char *path, size_t size)
@@ -294,8 +290,7 @@ int choice_load(struct choice_table *table)
     return error;
 }
 
-/* ---- of a team ---------------------------------------------------------------------------------
- */
+/* ---- of a team ------------------------------------------------------------------------------- */
 
 /* Whether a call of so many bytes can go through the memory that the members share: they are on one
  * host, and what each brings fits, or they can read each other's memory. */

@@ -10,8 +10,7 @@
 #include "lib/collective/shared.h"
 #include "lib/msg/error.h"
 
-/* ---- the tree ----------------------------------------------------------------------------------
- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 /* One member's part of the tree: it stands for the places place .. place + span - 1 from the root
  * on, whose blocks are together in `memory`. */
@@ -98,8 +97,7 @@ static void scatter_binomial(struct collective *c, struct branch *b, void *own)
     collective_copy(c, own, b->memory, block_bytes(b));
 }
 
-/* ---- the root with each ------------------------------------------------------------------------
- */
+/* ---- the root with each ---------------------------------------------------------------------- */
 
 static size_t own_bytes(const struct array *own)
 {
@@ -140,8 +138,7 @@ static void scatter_linear(struct collective *c, int root, const struct array *o
     collective_copy(c, own->base, vector_block(v, root), own_bytes(own));
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------
- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 struct direction {
     const char *name;

@@ -44,8 +44,7 @@ bool host_circles(struct collective *c, int root, struct host_circles *circles)
     return true;
 }
 
-/* ---- blocks of the members of a host ----------------------------------------------------------
- */
+/* ---- blocks of the members of a host --------------------------------------------------------- */
 
 /* Through the memory of the host; false: it has none that suits. */
 static bool move_shared(struct collective *c, const struct host_circles *circles,
@@ -111,8 +110,7 @@ void host_deal(struct collective *c, const struct host_circles *circles, const s
         collective_send(c, circle_rank(on, i), own->type, block_of(own, all, i), own->count);
 }
 
-/* ---- orders by host ----------------------------------------------------------------------------
- */
+/* ---- orders by host -------------------------------------------------------------------------- */
 
 bool host_order(struct collective *c, const struct host_circles *circles, struct host_order *order)
 {

@@ -24,8 +24,7 @@
 
 #define SMALL_BYTES 16384 /* up to here leads tell each other their whole arrays */
 
-/* ---- parts and folds ---------------------------------------------------------------------------
- */
+/* ---- parts and folds ------------------------------------------------------------------------- */
 
 /* The range of part `i` of `n` of a reduction's elements, whole grains each. */
 static struct range reduction_part(struct collective *c, const struct reduction *r, int i, int n)
@@ -76,8 +75,7 @@ static void reduce_begin(struct collective *c, const struct reduction *r)
     collective_fence(c);
 }
 
-/* ---- the tree ----------------------------------------------------------------------------------
- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 void reduce_binomial(struct collective *c, const struct circle *on, int root,
                      const struct reduction *r)
@@ -111,8 +109,7 @@ static void reduce_in_order(struct collective *c, const struct circle *on, int r
         collective_receive(c, circle_rank(on, 0), r->type, r->acc, r->count);
 }
 
-/* ---- powers of two -----------------------------------------------------------------------------
- */
+/* ---- powers of two --------------------------------------------------------------------------- */
 
 /* The members left after the first 2 * extra were taken together in pairs. */
 struct power {
@@ -268,8 +265,7 @@ static void reduce_rabenseifner(struct collective *c, const struct circle *on, i
     }
 }
 
-/* ---- the ring ----------------------------------------------------------------------------------
- */
+/* ---- the ring -------------------------------------------------------------------------------- */
 
 static void allreduce_ring(struct collective *c, const struct circle *on, const struct reduction *r)
 {
@@ -289,8 +285,7 @@ static void allreduce_ring(struct collective *c, const struct circle *on, const 
     }
 }
 
-/* ---- within hosts, and between them ------------------------------------------------------------
- */
+/* ---- within hosts, and between them ---------------------------------------------------------- */
 
 /* The lead has the result of its host. */
 static void host_reduce(struct collective *c, const struct host_circles *circles,
@@ -335,8 +330,7 @@ static void reduce_hosts(struct collective *c, int root, const struct reduction 
         host_bcast(c, &circles, &result);
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------
- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 /* Scratch memory, and a result's where the caller has none. */
 static bool reduce_prepare(struct collective *c, struct reduction *r, void *result)

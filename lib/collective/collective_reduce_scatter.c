@@ -21,8 +21,7 @@ struct blocks {
     uint8_t *result;
 };
 
-/* ---- pairwise ----------------------------------------------------------------------------------
- */
+/* ---- pairwise -------------------------------------------------------------------------------- */
 
 /* What came of members below is in acc with the own block, and of those above in `upper`. They come
  * from the next lower one downwards, round the end, so each goes to the left of what is there. */
@@ -86,8 +85,7 @@ static void pairwise(struct collective *c, const struct blocks *b)
         fold(c, b, b->result, s.upper, b->result);
 }
 
-/* ---- the others --------------------------------------------------------------------------------
- */
+/* ---- the others ------------------------------------------------------------------------------ */
 
 /* Each block begins at the member behind its own in the circle and comes home after n-1 steps. */
 static void ring(struct collective *c, const struct blocks *b)
@@ -142,8 +140,7 @@ static void reduce_scatterv(struct collective *c, const struct blocks *b)
         collective_send(c, i, r.type, vector_block(&parts, i), vector_count(&parts, i));
 }
 
-/* ---- the call ----------------------------------------------------------------------------------
- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 /* The own block into the result first; in place, where that is in the way of others, all of it
  * somewhere else before. */

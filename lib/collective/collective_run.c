@@ -38,8 +38,7 @@
 #define ALONE_BYTES 16384 /* what is larger is computed without the lock */
 #define ABORT_BYTES (4 + 160)
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static void make_ready(struct covey *vm, struct collective *c)
 {
@@ -122,8 +121,7 @@ static bool run_next(struct covey *vm, struct collective *c)
     return true;
 }
 
-/* ---- requests that are done --------------------------------------------------------------------
- */
+/* ---- requests that are done ------------------------------------------------------------------ */
 
 /* A receive got what its step wanted. */
 static void check_received(struct collective *c, const struct step *s, const struct covey_req *req)
@@ -162,8 +160,7 @@ static bool take_finished(struct collective *c)
     return true;
 }
 
-/* ---- failing -----------------------------------------------------------------------------------
- */
+/* ---- failing --------------------------------------------------------------------------------- */
 
 static void orphan_done(struct covey_req *req)
 {
@@ -300,8 +297,7 @@ void collective_progress(struct covey *vm)
         error_set(COVEY_OK, "%s", kept);
 }
 
-/* ---- telling the others ------------------------------------------------------------------------
- */
+/* ---- telling the others ---------------------------------------------------------------------- */
 
 static void abort_tell(struct covey_team *team, int rank, const uint8_t *text, size_t bytes)
 {
@@ -342,8 +338,7 @@ void collective_on_arrival(struct covey *vm, const struct arrival *a)
     part_due(vm, PART_TEAMS);
 }
 
-/* ---- starting and waiting ----------------------------------------------------------------------
- */
+/* ---- starting and waiting -------------------------------------------------------------------- */
 
 /* With the lock held; the program's arrays are in use from now on. */
 static void steps_start(struct covey *vm, struct collective *c)

@@ -25,8 +25,7 @@ struct op_defined {
     size_t grain;
 };
 
-/* ---- the built-in ones -------------------------------------------------------------------------
- */
+/* ---- the built-in ones ----------------------------------------------------------------------- */
 
 /* a and b are the elements; `expression` is what becomes of them. The result may be one of the two
  * arrays, but no other part of them: so the compiler may take several elements at once. */
@@ -128,8 +127,7 @@ static op_fn *find_built_in(int op, int type)
     return known ? built_in[type][op] : NULL;
 }
 
-/* ---- the program's own -------------------------------------------------------------------------
- */
+/* ---- the program's own ----------------------------------------------------------------------- */
 
 /* They are never taken away, so what is found stays. */
 static const struct op_defined *find_defined(struct covey *vm, int op)
@@ -171,8 +169,7 @@ void op_free_all(struct covey *vm)
     }
 }
 
-/* ---- both --------------------------------------------------------------------------------------
- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 bool op_commutes(struct covey *vm, int op)
 {

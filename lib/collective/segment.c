@@ -69,8 +69,7 @@ struct segment_memory {
     _Alignas(LINE) uint8_t slots[];
 };
 
-/* ---- layout ------------------------------------------------------------------------------------
- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 static uint32_t slot_count(int members)
 {
@@ -217,8 +216,7 @@ void segment_take_large(struct team_segment *s, uint32_t sequence, uint32_t oper
     }
 }
 
-/* ---- making one --------------------------------------------------------------------------------
- */
+/* ---- making one ------------------------------------------------------------------------------ */
 
 static struct team_segment *segment_map(int memory_fd, int members, int me)
 {
@@ -302,8 +300,7 @@ void segment_free(struct team_segment *s)
     free(s);
 }
 
-/* ---- waking ------------------------------------------------------------------------------------
- */
+/* ---- waking ---------------------------------------------------------------------------------- */
 
 /* Between what was brought about and the look for sleepers a barrier is needed, here or by those
  * that are about to sleep. */
@@ -326,8 +323,7 @@ void segment_ask_bell(const struct team_segment *s, uint32_t sequence)
         barrier_all();
 }
 
-/* ---- stages ------------------------------------------------------------------------------------
- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static uint64_t stage_word(uint32_t sequence, enum segment_stage stage)
 {
@@ -363,8 +359,7 @@ uint64_t segment_what(const struct team_segment *s, uint32_t sequence, int membe
     return card_of(s, sequence, member)->says.what;
 }
 
-/* ---- two members -------------------------------------------------------------------------------
- */
+/* ---- two members ----------------------------------------------------------------------------- */
 
 static bool is_pair(const struct team_segment *s)
 {
@@ -437,8 +432,7 @@ static void pair_leave(const struct team_segment *s, uint32_t sequence)
     ring_bell(s, slot_of(s, sequence));
 }
 
-/* ---- stages of others --------------------------------------------------------------------------
- */
+/* ---- stages of others ------------------------------------------------------------------------ */
 
 enum segment_stage segment_stage_of(const struct team_segment *s, uint32_t sequence, int member)
 {
@@ -454,8 +448,7 @@ bool segment_is_at(const struct team_segment *s, uint32_t sequence, int member,
     return stage_on_card(s, sequence, member) >= stage;
 }
 
-/* ---- arriving ----------------------------------------------------------------------------------
- */
+/* ---- arriving -------------------------------------------------------------------------------- */
 
 static uint64_t arrived(const struct team_segment *s, uint32_t sequence)
 {
@@ -504,8 +497,7 @@ int segment_last(const struct team_segment *s, uint32_t sequence)
     return known ? (int)(arrived(s, sequence) >> 16 & 0xffff) : -1;
 }
 
-/* ---- going on ----------------------------------------------------------------------------------
- */
+/* ---- going on -------------------------------------------------------------------------------- */
 
 void segment_release(const struct team_segment *s, uint32_t sequence)
 {
@@ -594,8 +586,7 @@ bool segment_has_ended(const struct team_segment *s, uint32_t sequence)
     return has_come && arrived(s, sequence) >> 32 != sequence;
 }
 
-/* ---- each other's memory -----------------------------------------------------------------------
- */
+/* ---- each other's memory --------------------------------------------------------------------- */
 
 void segment_show(const struct team_segment *s)
 {

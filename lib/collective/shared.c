@@ -16,8 +16,7 @@
 
 #define PAIR_BYTES ((size_t)32 * 1024) /* that two members bring at most, see size_of() */
 
-/* ---- what every member says of its call --------------------------------------------------------
- */
+/* ---- what every member says of its call ------------------------------------------------------ */
 
 /* Members whose calls differ must not wait for, or read, what the others do not mean. */
 static uint64_t what_is_called(const struct shared_job *job)
@@ -47,8 +46,7 @@ uint32_t shared_before(const struct shared_job *job)
                                    : segment_later(job->sequence, -SEGMENT_LARGES);
 }
 
-/* ---- acts that wait ----------------------------------------------------------------------------
- */
+/* ---- acts that wait -------------------------------------------------------------------------- */
 
 static int await_slot(struct shared_job *job)
 {
@@ -122,8 +120,7 @@ bool shared_may_go_on(struct shared_job *job)
     return (*job->at)(job) != ACT_WAITS;
 }
 
-/* ---- arriving and leaving ----------------------------------------------------------------------
- */
+/* ---- arriving and leaving -------------------------------------------------------------------- */
 
 void shared_arrive(struct shared_job *job, const void *from, const void *to)
 {
@@ -222,8 +219,7 @@ static int leave(struct shared_job *job)
     return ACT_DONE;
 }
 
-/* ---- taking what others brought ----------------------------------------------------------------
- */
+/* ---- taking what others brought -------------------------------------------------------------- */
 
 int shared_read(const struct shared_job *job, int member, void *to, bool its_result, size_t at,
                 size_t bytes)
@@ -284,8 +280,7 @@ static int take_column(struct shared_job *job)
     return take_blocks(job, (size_t)job->segment->me);
 }
 
-/* ---- scripts -----------------------------------------------------------------------------------
- */
+/* ---- scripts --------------------------------------------------------------------------------- */
 
 #define SCRIPT(name, ...) static shared_act *const name[] = {__VA_ARGS__, NULL}
 

@@ -60,8 +60,7 @@ static struct part_of_all part_of(const struct shared_job *job, int member)
     return (struct part_of_all){first * grain, (end - first) * grain};
 }
 
-/* ---- what passes through the segment -----------------------------------------------------------
- */
+/* ---- what passes through the segment --------------------------------------------------------- */
 
 static uint8_t *common_result(const struct shared_job *job)
 {
@@ -171,8 +170,7 @@ int fold_before(struct shared_job *job)
     return job->segment->me == 0 ? ACT_DONE : fold_all_of(job, job->segment->me, job->call.recv);
 }
 
-/* ---- large arrays ------------------------------------------------------------------------------
- */
+/* ---- large arrays ---------------------------------------------------------------------------- */
 
 /* Some elements of all arrays, in the order of ranks; scratch is twice as large. Where the own
  * array is where the result goes, its piece is put aside first. */
@@ -264,8 +262,7 @@ int fold_read_parts_aside(struct shared_job *job)
     return read_parts(job, false);
 }
 
-/* ---- prefixes of large arrays: from one member to the next -------------------------------------
- */
+/* ---- prefixes of large arrays: from one member to the next ----------------------------------- */
 
 /* Where the inclusive result comes about, which the next member reads, and the exclusive one. */
 static uint8_t *inclusive(const struct shared_job *job)

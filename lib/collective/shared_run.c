@@ -39,8 +39,7 @@
 #define DOUBT_LIMIT 4      /* from here on only every 16th wait yields */
 #define DOUBT_MAX 8
 
-/* ---- those that wait ---------------------------------------------------------------------------
- */
+/* ---- those that wait ------------------------------------------------------------------------- */
 
 static void await(struct covey *vm, struct shared_job *job)
 {
@@ -90,8 +89,7 @@ bool shared_arm(struct covey *vm)
     return shared_look(vm);
 }
 
-/* ---- members that end --------------------------------------------------------------------------
- */
+/* ---- members that end ------------------------------------------------------------------------ */
 
 static void doom(struct shared_job *job, const struct peer *peer)
 {
@@ -124,8 +122,7 @@ void shared_task_gone(struct covey *vm, struct peer *peer)
     }
 }
 
-/* ---- a call that waits -------------------------------------------------------------------------
- */
+/* ---- a call that waits ----------------------------------------------------------------------- */
 
 static bool may_end_wait(void *context)
 {
@@ -263,8 +260,7 @@ static int call_at_once(struct covey_team *team, struct shared_job *job)
     return result < 0 ? give_up(team, result) : COVEY_OK;
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* With the lock, which it lets go of; `attended`: whoever waits for the end of the collective does
  * so, and as a call does. */

@@ -30,8 +30,7 @@
 
 enum { HAS_SEGMENT = 1, READS_OTHERS = 2 };
 
-/* ---- offers ------------------------------------------------------------------------------------
- */
+/* ---- offers ---------------------------------------------------------------------------------- */
 
 struct shared_offer {
     struct shared_offer *next;
@@ -106,8 +105,7 @@ void shared_offers_free(struct covey *vm)
     teams_of(vm)->offer_count = 0;
 }
 
-/* ---- the members on this host ------------------------------------------------------------------
- */
+/* ---- the members on this host ---------------------------------------------------------------- */
 
 /* Their ranks, and what they have. */
 struct companions {
@@ -227,8 +225,7 @@ static bool segment_watch(struct covey_team *team)
     return true;
 }
 
-/* ---- agreeing ----------------------------------------------------------------------------------
- */
+/* ---- agreeing -------------------------------------------------------------------------------- */
 
 static int combine(struct collective *c, void *arg)
 {

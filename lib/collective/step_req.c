@@ -92,8 +92,7 @@ static void req_refused(struct collective *c, struct step_req *r, int error)
     collective_refuse(c, error, covey_error_text());
 }
 
-/* ---- starting steps ----------------------------------------------------------------------------
- */
+/* ---- starting steps -------------------------------------------------------------------------- */
 
 static void send_one(struct collective *c, struct step_req *r, int rank)
 {

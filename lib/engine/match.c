@@ -94,8 +94,7 @@ int match_ready_fd(struct covey *vm)
     return fd;
 }
 
-/* ---- unexpected messages ----------------------------------------------------------------------
- */
+/* ---- unexpected messages --------------------------------------------------------------------- */
 
 /* Keeps the order in which the messages began, also for one that was matched and is put back. */
 static void unexpected_add(struct covey *vm, struct arrival *a)
@@ -132,8 +131,7 @@ void match_free(struct covey *vm, struct arrival *a)
     free(a);
 }
 
-/* ---- receives from any task whose message is not complete -------------------------------------
- */
+/* ---- receives from any task whose message is not complete ------------------------------------ */
 
 static void partial_add(struct covey *vm, struct covey_req *req)
 {

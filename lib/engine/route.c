@@ -277,8 +277,7 @@ void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
     }
 }
 
-/* ---- what daemons and other tasks say of links ------------------------------------------------
- */
+/* ---- what daemons and other tasks say of links ----------------------------------------------- */
 
 void route_answer(struct covey *vm, uint32_t tid, const struct control_link *l, const int *fds,
                   int nfds)

@@ -15,8 +15,7 @@
 
 #include <string.h>
 
-/* ---- blocks with each --------------------------------------------------------------------------
- */
+/* ---- blocks with each ------------------------------------------------------------------------ */
 
 /* Within a host nothing travels: the own block. */
 void alltoall_own_block(struct collective *c, const struct alltoall *a)
@@ -132,8 +131,7 @@ void alltoall_pairwise(struct collective *c, const struct alltoall *a)
         exchange_with_all(c, a, (struct window){.size = 1, .paired = true});
 }
 
-/* ---- blocks in company -------------------------------------------------------------------------
- */
+/* ---- blocks in company ----------------------------------------------------------------------- */
 
 /* What the blocks of a round are packed into and unpacked from. */
 struct company {
@@ -192,8 +190,7 @@ void alltoall_bruck(struct collective *c, const struct alltoall *a)
                         k.blocks + (size_t)i * block, block);
 }
 
-/* ---- in place ----------------------------------------------------------------------------------
- */
+/* ---- in place -------------------------------------------------------------------------------- */
 
 /* What is sent is where it will be received: it is copied away first. */
 static bool copy_away(struct collective *c, struct alltoall *a)

@@ -28,8 +28,7 @@ struct area_lock {
 };
 static_assert(sizeof(struct area_head) == LINE && sizeof(struct area_lock) == LINE, "a line each");
 
-/* ---- layout ------------------------------------------------------------------------------------
- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 /* Adds memory with that alignment; false: that is too much. */
 static bool place(size_t *end, size_t alignment, size_t bytes, size_t *at)
@@ -86,8 +85,7 @@ uint8_t *area_data(const struct area *area, int place)
     return area->memory + part_of(area, place)->data_at;
 }
 
-/* ---- locks -------------------------------------------------------------------------------------
- */
+/* ---- locks ----------------------------------------------------------------------------------- */
 
 static struct area_lock *lock_of(const struct area *area, int place)
 {
@@ -120,8 +118,7 @@ void area_leave(const struct area *area, int place, int kind)
     atomic_fetch_add_explicit(&lock->writing, 1, memory_order_acq_rel);
 }
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 static _Atomic uint64_t *signal_of(const struct area *area, int place, uint32_t signal)
 {
@@ -140,8 +137,7 @@ uint64_t area_signals(const struct area *area, int place, uint32_t signal)
     return atomic_load_explicit(signal_of(area, place, signal), memory_order_acquire);
 }
 
-/* ---- the bell ----------------------------------------------------------------------------------
- */
+/* ---- the bell -------------------------------------------------------------------------------- */
 
 static struct area_head *head_of(const struct area *area)
 {

@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- what members bring ------------------------------------------------------------------------
- */
+/* ---- what members bring ---------------------------------------------------------------------- */
 
 static int members_meet(struct covey_window *w, size_t bytes, int signals)
 {
@@ -98,8 +97,7 @@ static int window_agree(const struct covey_window *w, int error)
     return least == 0 ? COVEY_OK : error_set(least, "window: another member could not");
 }
 
-/* ---- making ------------------------------------------------------------------------------------
- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static void window_destroy(struct covey_window *w)
 {
@@ -161,8 +159,7 @@ int covey_window_create(covey_team_t *team, size_t bytes, int signals, void **ba
     return COVEY_OK;
 }
 
-/* ---- freeing -----------------------------------------------------------------------------------
- */
+/* ---- freeing --------------------------------------------------------------------------------- */
 
 /* From the barrier on members may leave: a barrier that needs one that has ended finds that by
  * itself. */

@@ -26,8 +26,7 @@
 #define LOOKS 1000      /* at what others write, before the task sleeps, */
 #define LOOKS_CROWDED 8 /* where members are more than processors */
 
-/* ---- arguments ---------------------------------------------------------------------------------
- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static int say_broken(const struct covey_window *w, const char *name)
 {
@@ -64,8 +63,7 @@ static int check_array(const struct covey_window *w, const char *name, int rank,
     return COVEY_OK;
 }
 
-/* ---- waiting -----------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 void window_ring(const struct covey_window *w)
 {
@@ -134,8 +132,7 @@ static int await_answers(struct covey_window *w, const char *name)
     return call_end(vm, &call, outcome(w, name, error, w->awaiting == 0));
 }
 
-/* ---- orders ------------------------------------------------------------------------------------
- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 static int send_order(struct covey_window *w, int rank, const struct window_order *o,
                       const void *array)
@@ -184,8 +181,7 @@ static struct window_order part_of(const struct window_order *o, uint64_t from)
     return part;
 }
 
-/* ---- put and get -------------------------------------------------------------------------------
- */
+/* ---- put and get ----------------------------------------------------------------------------- */
 
 int covey_window_put(covey_window_t *window, int rank, size_t displacement, int type,
                      const void *base, size_t count)
@@ -279,8 +275,7 @@ int covey_window_get(covey_window_t *window, int rank, size_t displacement, int 
     return error;
 }
 
-/* ---- completion --------------------------------------------------------------------------------
- */
+/* ---- completion ------------------------------------------------------------------------------ */
 
 static int flush_range(struct covey_window *w, const char *name, int first, int end)
 {
@@ -325,8 +320,7 @@ int covey_window_fence(covey_window_t *window)
     return error != COVEY_OK ? error : covey_barrier(window->team);
 }
 
-/* ---- locks -------------------------------------------------------------------------------------
- */
+/* ---- locks ----------------------------------------------------------------------------------- */
 
 static bool lock_is_served(const struct window_wait *wait)
 {
@@ -399,8 +393,7 @@ int covey_window_unlock(covey_window_t *window, int rank)
     return error;
 }
 
-/* ---- signals -----------------------------------------------------------------------------------
- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static int check_signal(const struct covey_window *w, const char *name, int rank, int signal)
 {

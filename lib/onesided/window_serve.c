@@ -19,8 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void reply_is_done(struct covey_req *req)
 {
@@ -80,8 +79,7 @@ static void reap_replies(struct covey *vm)
     }
 }
 
-/* ---- orders ------------------------------------------------------------------------------------
- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 /* NULL, or why the order is refused. */
 typedef const char *window_order_fn(struct covey_window *w, int rank, const struct window_order *o,
@@ -222,8 +220,7 @@ static void take_order(struct covey_window *w, covey_msg_t *msg)
     wait_changed(w->team->vm);
 }
 
-/* ---- taking them -------------------------------------------------------------------------------
- */
+/* ---- taking them ----------------------------------------------------------------------------- */
 
 static void order_came(struct covey_req *req)
 {
@@ -300,8 +297,7 @@ void window_settle(struct covey *vm)
     conn_push_held(vm); /* answers are waited for, and nothing may follow them */
 }
 
-/* ---- looking -----------------------------------------------------------------------------------
- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 bool window_look(struct covey *vm)
 {
@@ -332,8 +328,7 @@ bool window_arm(struct covey *vm)
     return window_look(vm);
 }
 
-/* ---- ends --------------------------------------------------------------------------------------
- */
+/* ---- ends ------------------------------------------------------------------------------------ */
 
 void window_task_gone(struct covey *vm, struct peer *peer)
 {

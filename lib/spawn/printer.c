@@ -62,8 +62,7 @@ int printer_printing(void)
     return error_set(COVEY_EINVAL, "COVEY_OUTPUT is '%.40s', and not print, tag or none", text);
 }
 
-/* ---- writing, by the thread -------------------------------------------------------------------
- */
+/* ---- writing, by the thread ------------------------------------------------------------------ */
 
 /* Descriptors may have been made non-blocking by someone who shares them. */
 static bool write_all(int fd, const char *text, size_t size)
@@ -141,8 +140,7 @@ static void *print_all(void *context)
     return NULL;
 }
 
-/* ---- what comes -------------------------------------------------------------------------------
- */
+/* ---- what comes ------------------------------------------------------------------------------ */
 
 /* The thread takes no signal: those are the program's. */
 static int thread_start(struct covey *vm)
@@ -195,8 +193,7 @@ static void printer_put(struct covey *vm, const struct control_output *o, const 
     pthread_cond_signal(&p->wake);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------
- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 struct writers {
     struct peer **peers;

@@ -33,8 +33,7 @@ struct family_ask {
     uint32_t who;
 };
 
-/* ---- who spawned ------------------------------------------------------------------------------
- */
+/* ---- who spawned ----------------------------------------------------------------------------- */
 
 static const struct family_batch *batch_of(const struct covey *vm, covey_tid_t tid)
 {
@@ -125,8 +124,7 @@ void siblings_spawned(struct covey *vm, const covey_tid_t *tids, int n)
     }
 }
 
-/* ---- who was spawned --------------------------------------------------------------------------
- */
+/* ---- who was spawned ------------------------------------------------------------------------- */
 
 static void on_answer(struct covey *vm, struct cursor *c)
 {

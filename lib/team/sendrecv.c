@@ -148,8 +148,7 @@ static int exchange_arrays(struct exchange *x, int64_t timeout_us, int type, con
     return error;
 }
 
-/* ---- by tid ------------------------------------------------------------------------------------
- */
+/* ---- by tid ---------------------------------------------------------------------------------- */
 
 static struct exchange between(covey_t *vm, covey_tid_t to, covey_tid_t from, int tag)
 {
@@ -174,8 +173,7 @@ int covey_sendrecv_array(covey_t *vm, covey_tid_t to, covey_tid_t from, int tag,
     return exchange_arrays(&x, timeout_us, type, out, out_count, in, capacity, count);
 }
 
-/* ---- by rank -----------------------------------------------------------------------------------
- */
+/* ---- by rank --------------------------------------------------------------------------------- */
 
 static int sendrecv_side(covey_team_t *team, int rank, int tag, bool any, struct way *way)
 {

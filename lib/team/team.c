@@ -41,8 +41,7 @@ struct hello {
     uint64_t topology, blind; /* only answered: whether there is a topology, see team_topology.h */
 };
 
-/* ---- the struct --------------------------------------------------------------------------------
- */
+/* ---- the struct ------------------------------------------------------------------------------ */
 
 static void team_unlink(struct covey_team *team)
 {
@@ -111,8 +110,7 @@ static void team_link(struct covey_team *team, uint32_t context)
     pthread_mutex_unlock(&vm->lock);
 }
 
-/* ---- making one --------------------------------------------------------------------------------
- */
+/* ---- making one ------------------------------------------------------------------------------ */
 
 static uint64_t hash_tids(const covey_tid_t *tids, int size)
 {
@@ -340,8 +338,7 @@ int covey_team_create(covey_t *vm, const covey_tid_t *tids, int size, int64_t ti
     return error;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static int team_check(const covey_team_t *team)
 {
@@ -373,8 +370,7 @@ int covey_team_set_timeout(covey_team_t *team, int64_t timeout_us)
     return COVEY_OK;
 }
 
-/* ---- ending ------------------------------------------------------------------------------------
- */
+/* ---- ending ---------------------------------------------------------------------------------- */
 
 /* A request of it that the program still has is done then, and stays the program's. */
 void covey_team_free(covey_team_t **team)

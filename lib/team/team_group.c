@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- of a group --------------------------------------------------------------------------------
- */
+/* ---- of a group ------------------------------------------------------------------------------ */
 
 static int by_instance(const void *a, const void *b)
 {
@@ -59,8 +58,7 @@ int covey_team_of_group(covey_group_t *group, int size, int64_t timeout_us, cove
     return error;
 }
 
-/* ---- of a team ---------------------------------------------------------------------------------
- */
+/* ---- of a team ------------------------------------------------------------------------------- */
 
 struct choice {
     int64_t colour, key, rank;

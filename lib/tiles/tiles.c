@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- all members give the same ----------------------------------------------------------------
- */
+/* ---- all members give the same --------------------------------------------------------------- */
 
 static void mix(uint64_t *hash, int64_t value)
 {
@@ -79,8 +78,7 @@ static int tiles_agree(struct covey_team *team, int error, const struct covey_ti
     return COVEY_OK;
 }
 
-/* ---- making -----------------------------------------------------------------------------------
- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static int make_store(struct covey_tiles *t)
 {
@@ -198,8 +196,7 @@ void covey_tiles_free(covey_tiles_t **tiles)
     *tiles = NULL;
 }
 
-/* ---- asking -----------------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 void covey_tiles_info(const covey_tiles_t *tiles, struct covey_tiles_plan *plan)
 {

@@ -30,8 +30,7 @@
 #define TILES_FRAME_BYTES 1460 /* of a message, at most, in the first frame of Ethernet */
 #define TILES_AHEAD 2          /* faces under way at once, where the program does not say */
 
-/* ---- tiles_shape.c ---------------------------------------------------------------------------
- */
+/* ---- tiles_shape.c --------------------------------------------------------------------------- */
 
 struct tiles_shape {
     struct tiling_space space;
@@ -68,8 +67,7 @@ int64_t tiles_shape_face_size(const struct tiles_shape *s, int dim);
 /* So many values a face along `dim` has at most, with tiles of height z. */
 int64_t tiles_shape_face_most(const struct tiles_shape *s, int dim, int64_t z);
 
-/* ---- tiles_store.c ---------------------------------------------------------------------------
- */
+/* ---- tiles_store.c --------------------------------------------------------------------------- */
 
 struct tiles_store {
     const struct tiles_shape *shape;
@@ -102,15 +100,13 @@ size_t tiles_store_unpack(const struct tiles_store *store, const struct tiling_b
                           const uint8_t *buffer);
 size_t tiles_store_count(const struct tiles_store *store, const struct tiling_box *box);
 
-/* ---- tiles_plan.c ----------------------------------------------------------------------------
- */
+/* ---- tiles_plan.c ---------------------------------------------------------------------------- */
 
 /* Sets the height, if it is not given, by the costs, and fills the plan. Errors: ENOMEM. */
 int tiles_plan_make(struct tiles_shape *shape, const struct covey_tiles_options *options,
                     const struct covey_tiles_costs *costs, struct covey_tiles_plan *plan);
 
-/* ---- tiles_message.c -------------------------------------------------------------------------
- */
+/* ---- tiles_message.c ------------------------------------------------------------------------- */
 
 #define TILES_RECEIPT TILING_DIMS_MAX /* the first lane of receipts */
 
@@ -149,8 +145,7 @@ void tiles_abandon(const struct tiles_talk *talk, struct tiles_message *m);
 /* The run ends with that error here, and so for all: the team is broken. Returns the error. */
 int tiles_talk_fail(const struct tiles_talk *talk, int error);
 
-/* ---- tiles_channel.c -------------------------------------------------------------------------
- */
+/* ---- tiles_channel.c ------------------------------------------------------------------------- */
 
 struct tiles_slot {
     struct tiles_message message;
@@ -168,8 +163,7 @@ struct tiles_channel {
     int64_t next_k;                 /* of the next face that is received */
 };
 
-/* ---- tiles.c, tiles_run.c --------------------------------------------------------------------
- */
+/* ---- tiles.c, tiles_run.c -------------------------------------------------------------------- */
 
 struct covey_tiles {
     struct covey_team *team;

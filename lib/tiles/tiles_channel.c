@@ -23,8 +23,7 @@ void tiles_book(uint64_t *since_us, double *part_s)
 
 static_assert(TILES_RECEIPT + TILING_DIMS_MAX - 1 < LANES, "the last lane is of those who give up");
 
-/* ---- opening and closing ----------------------------------------------------------------------
- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static int make_slots(struct tiles_channel *c, int ahead, size_t bytes)
 {
@@ -66,8 +65,7 @@ void tiles_channel_close(struct tiles_channel *c)
     c->slots = NULL;
 }
 
-/* ---- faces ------------------------------------------------------------------------------------
- */
+/* ---- faces ----------------------------------------------------------------------------------- */
 
 /* False: there is no face k. */
 static bool face_of(const struct covey_tiles *t, const struct tiles_channel *c, int64_t k,
@@ -138,8 +136,7 @@ static int send_face(struct covey_tiles *t, struct tiles_channel *c, struct tile
     return error;
 }
 
-/* ---- overlapped -------------------------------------------------------------------------------
- */
+/* ---- overlapped ------------------------------------------------------------------------------ */
 
 /* Receives the next face there is, in that slot. */
 static int expect_next(struct covey_tiles *t, struct tiles_channel *c, struct tiles_slot *slot)
@@ -202,8 +199,7 @@ void tiles_channel_abandon(struct covey_tiles *t, struct tiles_channel *c)
         tiles_abandon(&t->talk, &c->slots[i].message);
 }
 
-/* ---- blocking ---------------------------------------------------------------------------------
- */
+/* ---- blocking -------------------------------------------------------------------------------- */
 
 /* An empty message says that a face was received: a send lasts until then, as MPI_Ssend() does in
  * section 5.3. It has a lane of its own. */

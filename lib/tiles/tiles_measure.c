@@ -34,8 +34,7 @@
 #define LONG_ROUNDS 6
 #define COVERED 3 /* computation takes so many times as long as the messages that it is to hide */
 
-/* ---- computing --------------------------------------------------------------------------------
- */
+/* ---- computing ------------------------------------------------------------------------------- */
 
 struct trial {
     struct covey_tiles *t;
@@ -101,8 +100,7 @@ static void trial_time(struct trial *trial, double *point_s)
     *point_s = points > 0 ? (double)passed_us / 1e6 / (double)points : 0;
 }
 
-/* ---- messages ---------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 /* Two neighbours along a dimension. */
 struct pair {
@@ -322,8 +320,7 @@ static int measure_messages(const struct pair *pair, struct covey_tiles_costs *c
     return error;
 }
 
-/* ---- all members ------------------------------------------------------------------------------
- */
+/* ---- all members ----------------------------------------------------------------------------- */
 
 static int measure(struct covey_tiles *t, struct covey_tiles_costs *c)
 {

@@ -52,8 +52,7 @@ static struct tiling_step step_of(const struct tiles_shape *s, const struct cove
     return step;
 }
 
-/* ---- columns ----------------------------------------------------------------------------------
- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 /* A task with nothing to do has an empty one. */
 static void column_make(const struct tiles_shape *s, int task, struct tiling_column *column)
@@ -84,8 +83,7 @@ static int columns_make(const struct tiles_shape *s, struct tiling_pipe *pipe)
     return COVEY_OK;
 }
 
-/* ---- the plan ---------------------------------------------------------------------------------
- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 static void fill_tiles(const struct tiles_shape *s, struct covey_tiles_plan *plan)
 {
@@ -120,8 +118,7 @@ static void fill_volumes(const struct tiles_shape *s, struct covey_tiles_plan *p
     plan->volume_all = tiling_volume_all(&t, &s->d) / (double)s->space.density;
 }
 
-/* ---- all tasks against each other --------------------------------------------------------------
- */
+/* ---- all tasks against each other ------------------------------------------------------------ */
 
 /* How long switches have the first frame of a face. */
 static double stored(const struct covey_tiles_costs *c, double bytes)
@@ -245,8 +242,7 @@ int tiles_plan_make(struct tiles_shape *shape, const struct covey_tiles_options 
     return error;
 }
 
-/* ---- the calls --------------------------------------------------------------------------------
- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 int covey_tiles_plan(const struct covey_tiles_loop *loop, const struct covey_tiles_options *options,
                      int tasks, struct covey_tiles_plan *plan)

@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-/* ---- computing --------------------------------------------------------------------------------
- */
+/* ---- computing ------------------------------------------------------------------------------- */
 
 /* Cuts the layer into tiles from `dim` on. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as there are dimensions */
@@ -45,8 +44,7 @@ static void layer_compute(struct covey_tiles *t, int64_t k)
     tiles_book(&since_us, &t->timing.computation_s);
 }
 
-/* ---- schedules --------------------------------------------------------------------------------
- */
+/* ---- schedules ------------------------------------------------------------------------------- */
 
 typedef int channel_fn(struct covey_tiles *t, struct tiles_channel *c, int64_t k);
 

@@ -156,8 +156,7 @@ int tiles_shape_make(struct tiles_shape *shape, const struct covey_tiles_loop *l
     return error;
 }
 
-/* ---- boxes ------------------------------------------------------------------------------------
- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 bool tiles_shape_has(const struct tiles_shape *s, const int32_t *place, int dim, int direction)
 {

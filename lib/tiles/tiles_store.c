@@ -117,8 +117,7 @@ uint8_t *tiles_store_at(const struct tiles_store *store, const int64_t *p)
     return store->values + at * (ptrdiff_t)store->shape->value_bytes;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool row_begin(const struct covey_tile *tile, int64_t *place)
 {
@@ -209,8 +208,7 @@ size_t tiles_store_unpack(const struct tiles_store *store, const struct tiling_b
     return count;
 }
 
-/* ---- the border -------------------------------------------------------------------------------
- */
+/* ---- the border ------------------------------------------------------------------------------ */
 
 struct border {
     struct tiles_store *store;

@@ -33,8 +33,7 @@ struct tiling_dependences {
     int64_t vector[TILING_DEPENDENCES_MAX][TILING_DIMS_MAX];
 };
 
-/* ---- tiling.c ---------------------------------------------------------------------------------
- */
+/* ---- tiling.c -------------------------------------------------------------------------------- */
 
 /* Rows of H are kept as integers over a common unit: h_ik = row[i][k] / unit[i]. */
 struct tiling {
@@ -86,8 +85,7 @@ int tiling_find_skew(int dims, const struct tiling_dependences *d, struct tiling
 void tiling_skew_dependences(int dims, const struct tiling_matrix *skew,
                              const struct tiling_dependences *d, struct tiling_dependences *skewed);
 
-/* ---- tiling_space.c ---------------------------------------------------------------------------
- */
+/* ---- tiling_space.c -------------------------------------------------------------------------- */
 
 /* Points from `first` to before `end` in each dimension. */
 struct tiling_box {
@@ -125,8 +123,7 @@ bool tiling_space_meets(const struct tiling_space *s, const struct tiling_box *b
 /* Cuts the box along one dimension to what meets the space. False: nothing does. */
 bool tiling_space_trim(const struct tiling_space *s, int along, struct tiling_box *box);
 
-/* ---- tiling_shape.c --------------------------------------------------------------------------
- */
+/* ---- tiling_shape.c -------------------------------------------------------------------------- */
 
 /* H = diag(1 / sides) skew. */
 struct tiling_shape {
@@ -143,8 +140,7 @@ struct tiling_shape {
 int tiling_shape_find(int dims, const struct tiling_dependences *d, int along, double points,
                       struct tiling_shape *shape);
 
-/* ---- tiling_grid.c ----------------------------------------------------------------------------
- */
+/* ---- tiling_grid.c --------------------------------------------------------------------------- */
 
 /* A grid of tasks over a box: tasks[i] along dimension i, one along `along`. Parts are whole
  * numbers of grains, and differ by one grain at most. */
@@ -170,8 +166,7 @@ void tiling_grid_part(const struct tiling_grid *g, const int32_t *place, struct 
 /* The longest part along a dimension. */
 int64_t tiling_grid_longest(const struct tiling_grid *g, int dim);
 
-/* ---- tiling_time.c ----------------------------------------------------------------------------
- */
+/* ---- tiling_time.c --------------------------------------------------------------------------- */
 
 /* P(g) and P'(g) of sections 3 and 4 for a last tile x (the first one is 0): with Pi = [1 .. 1],
  * and with Pi = [2 .. 2 1 2 .. 2], the 1 at `along`. */
@@ -213,8 +208,7 @@ int64_t tiling_pipe_steps(const struct tiling_pipe *p, int64_t z, bool overlap);
 /* T(z) by (3), or by (5) and (7). */
 double tiling_pipe_time(const struct tiling_pipe *p, int64_t z, bool overlap);
 
-/* ---- tiling_play.c ----------------------------------------------------------------------------
- */
+/* ---- tiling_play.c --------------------------------------------------------------------------- */
 
 enum { TILING_AHEAD_MAX = 64 };
 
@@ -251,8 +245,7 @@ double tiling_play_run(const struct tiling_play *p, int64_t layers, bool overlap
 /* No less than the busiest task or link needs alone: tiling_play_run() gives no less. */
 double tiling_play_bound(const struct tiling_play *p, int64_t layers, bool overlapped);
 
-/* ---- tiling_height.c --------------------------------------------------------------------------
- */
+/* ---- tiling_height.c ------------------------------------------------------------------------- */
 
 /* How long it takes with tiles of height z; anything from enough_s on if it takes that or more. */
 typedef double tiling_height_fn(void *context, int64_t z, double enough_s);

@@ -22,8 +22,7 @@ int tiling_along(int dims, const struct tiling_box *box)
     return along;
 }
 
-/* ---- parts ------------------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static int64_t grains(const struct tiling_grid *g, int dim)
 {
@@ -77,8 +76,7 @@ int64_t tiling_grid_longest(const struct tiling_grid *g, int dim)
     return longest < extent ? longest : extent;
 }
 
-/* ---- choosing ---------------------------------------------------------------------------------
- */
+/* ---- choosing -------------------------------------------------------------------------------- */
 
 /* Points of the largest part and what (2) gives for it, a unit of height, and how many tasks are
  * between the first and the last one; less is better. */

@@ -35,8 +35,7 @@ static int64_t product(const int64_t *a, const int64_t *b, int n)
     return sum;
 }
 
-/* ---- the space that D spans -------------------------------------------------------------------
- */
+/* ---- the space that D spans ------------------------------------------------------------------ */
 
 /* Whether the rows are independent: the determinant of their products is not 0. */
 static int are_independent(const struct tiling_matrix *rows, int count, int dims)
@@ -75,8 +74,7 @@ static int make_span(struct rays *r, const struct tiling_dependences *d)
     return 0;
 }
 
-/* ---- rays -------------------------------------------------------------------------------------
- */
+/* ---- rays ------------------------------------------------------------------------------------ */
 
 /* The vector perpendicular to rows 0 .. dims-2 in lowest terms; false: they are dependent. */
 static bool normal_of(struct rays *r, const struct tiling_matrix *rows, int64_t *normal)
@@ -160,8 +158,7 @@ static void rays_choose(struct rays *r, struct tiling_matrix *rows, int chosen, 
         rays_add(r, normal);
 }
 
-/* ---- choices of rows --------------------------------------------------------------------------
- */
+/* ---- choices of rows ------------------------------------------------------------------------- */
 
 struct shapes {
     const struct rays *rays;

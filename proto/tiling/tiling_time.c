@@ -33,8 +33,7 @@ double tiling_time_started(int64_t steps, double start_s, double comp_s, double 
     return (double)steps * (busy_s > comm_s ? busy_s : comm_s);
 }
 
-/* ---- a pipe of tiles of some height -----------------------------------------------------------
- */
+/* ---- a pipe of tiles of some height ---------------------------------------------------------- */
 
 static int64_t tiles_of(int64_t extent, int64_t z)
 {

@@ -274,8 +274,7 @@ static void types_answer(struct side *s)
     CHECK(s, send_number(s, TAG_BACK, 1) == 0);
 }
 
-/* ---- order: small and larger messages, with the route changing in mid-stream ------------------
- */
+/* ---- order: small and larger messages, with the route changing in mid-stream ----------------- */
 
 static size_t order_count(const struct side *s)
 {
@@ -324,8 +323,7 @@ static void order_answer(struct side *s)
     CHECK(s, send_number(s, TAG_BACK, (int64_t)order_count(s)) == 0);
 }
 
-/* ---- matching: any source, any tag, by tag out of order, probe --------------------------------
- */
+/* ---- matching: any source, any tag, by tag out of order, probe ------------------------------- */
 
 static void matching_ask(struct side *s)
 {
@@ -353,8 +351,7 @@ static void matching_answer(struct side *s)
     CHECK(s, send_number(s, TAG_BACK, 0) == 0);
 }
 
-/* ---- wrong: a receive that does not fit leaves the message ------------------------------------
- */
+/* ---- wrong: a receive that does not fit leaves the message ----------------------------------- */
 
 static void wrong_ask(struct side *s)
 {
@@ -385,8 +382,7 @@ static void wrong_answer(struct side *s)
     CHECK(s, send_number(s, TAG_BACK, 0) == 0);
 }
 
-/* ---- cancel and timeout -----------------------------------------------------------------------
- */
+/* ---- cancel and timeout ---------------------------------------------------------------------- */
 
 static void cancel_ask(struct side *s)
 {
@@ -493,8 +489,7 @@ static void sleeper_answer(struct side *s)
     CHECK(s, send_number(s, TAG_BACK, asleep) == 0);
 }
 
-/* ---- progress: transfers go on while neither side is inside the library ------------------------
- */
+/* ---- progress: transfers go on while neither side is inside the library ---------------------- */
 
 static void progress_ask(struct side *s)
 {
@@ -535,8 +530,7 @@ static void progress_answer(struct side *s)
     free(bytes);
 }
 
-/* ---- threads: two threads of one task talk at once ---------------------------------------------
- */
+/* ---- threads: two threads of one task talk at once ------------------------------------------- */
 
 static int64_t thread_rounds(const struct side *s)
 {
@@ -584,8 +578,7 @@ static void threads_answer(struct side *s)
     }
 }
 
-/* ---- death: the other task is killed in the middle of a message --------------------------------
- */
+/* ---- death: the other task is killed in the middle of a message ------------------------------ */
 
 static covey_tid_t spawn_other(struct side *s);
 
@@ -633,8 +626,7 @@ static void die_in_the_middle(struct side *s)
     raise(SIGKILL);
 }
 
-/* ---- parting: the other task sends and ends; all that it sent is still received ----------------
- */
+/* ---- parting: the other task sends and ends; all that it sent is still received -------------- */
 
 enum { PARTING_MESSAGES = 12, PARTING_BYTES = 32 * 1024 };
 
@@ -674,8 +666,7 @@ static void parting_answer(struct side *s)
     (void)s; /* the one that parts is a task of its own */
 }
 
-/* ---- the cases, in order -----------------------------------------------------------------------
- */
+/* ---- the cases, in order --------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

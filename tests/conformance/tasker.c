@@ -54,8 +54,7 @@ static int32_t recv_number(covey_t *vm, covey_tid_t from, int tag)
     return number;
 }
 
-/* ---- taskers and tasks ------------------------------------------------------------------------
- */
+/* ---- taskers and tasks ----------------------------------------------------------------------- */
 
 static pid_t start(const struct covey_start_order *order)
 {
@@ -109,8 +108,7 @@ static int serve(covey_t *vm)
     return recv_number(vm, covey_parent(vm), TAG_END) == 0 ? STATUS : 1;
 }
 
-/* ---- the judge --------------------------------------------------------------------------------
- */
+/* ---- the judge ------------------------------------------------------------------------------- */
 
 struct judge {
     covey_t *vm;

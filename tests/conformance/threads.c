@@ -82,8 +82,7 @@ static int becomes(const atomic_int *number, int least)
     return atomic_load(number) >= least;
 }
 
-/* ---- a late thread ----------------------------------------------------------------------------
- */
+/* ---- a late thread --------------------------------------------------------------------------- */
 
 enum late { IN_TIME, STALE, MISSED };
 
@@ -126,8 +125,7 @@ int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct t
     return count;
 }
 
-/* ---- tasks ------------------------------------------------------------------------------------
- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 static int brief(covey_t *vm)
 {
@@ -227,8 +225,7 @@ static int take_part(covey_t *vm, const char *how)
     return error != COVEY_OK;
 }
 
-/* ---- the judge --------------------------------------------------------------------------------
- */
+/* ---- the judge ------------------------------------------------------------------------------- */
 
 static int spawn(covey_t *vm, const char *how, int n, covey_tid_t *tids)
 {

@@ -125,8 +125,7 @@ static void refer(struct loop *l)
     }
 }
 
-/* ---- random loops -----------------------------------------------------------------------------
- */
+/* ---- random loops ---------------------------------------------------------------------------- */
 
 static void random_loop(struct loop *l, uint64_t *seed)
 {
@@ -189,8 +188,7 @@ static void random_shape(struct loop *l, struct covey_tiles_options *o, uint64_t
     }
 }
 
-/* ---- one member's side ------------------------------------------------------------------------
- */
+/* ---- one member's side ----------------------------------------------------------------------- */
 
 static int own_part_is_right(const struct loop *l, const covey_tiles_t *tiles, int64_t *points)
 {
@@ -262,8 +260,7 @@ static void one_loop(covey_team_t *team, uint64_t seed)
     free(l.reference);
 }
 
-/* ---- stories ----------------------------------------------------------------------------------
- */
+/* ---- stories --------------------------------------------------------------------------------- */
 
 static void random_loops(covey_team_t *team)
 {

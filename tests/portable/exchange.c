@@ -48,8 +48,7 @@ static void fail(struct side *s, const char *what, int line)
             covey_error_text());
 }
 
-/* ---- elements that both machines compute alike ------------------------------------------------
- */
+/* ---- elements that both machines compute alike ----------------------------------------------- */
 
 static uint64_t mix(uint64_t x)
 {
@@ -122,8 +121,7 @@ static bool elements_same(int type, const uint8_t *base, size_t count, ptrdiff_t
     return true;
 }
 
-/* ---- messages: each way to pack, each way to unpack --------------------------------------------
- */
+/* ---- messages: each way to pack, each way to unpack ------------------------------------------ */
 
 /* Memory for COUNT elements of any type in any of the ways, which must last as long as the message:
  * arrays in place are not copied. */
@@ -203,8 +201,7 @@ static bool finished(covey_msg_t *msg)
     return covey_unpack_int32(msg, &none, 1, 1) == COVEY_EEND;
 }
 
-/* ---- cases: one gives, the other takes; then the other way round -------------------------------
- */
+/* ---- cases: one gives, the other takes; then the other way round ----------------------------- */
 
 static int recv_msg(struct side *s, covey_msg_t **msg)
 {
@@ -346,8 +343,7 @@ static void arrays_take(struct side *s)
     free(base);
 }
 
-/* ---- the two sides ------------------------------------------------------------------------------
- */
+/* ---- the two sides --------------------------------------------------------------------------- */
 
 typedef void role(struct side *s);
 

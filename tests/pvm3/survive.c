@@ -124,8 +124,7 @@ static int in_order(int count)
     return ask_all(tids, count, -1) == count ? result : 1;
 }
 
-/* ---- hosts are cut off from each other --------------------------------------------------------
- */
+/* ---- hosts are cut off from each other ------------------------------------------------------- */
 
 static int numbers[NUMBERS];
 
@@ -215,8 +214,7 @@ static int talk_through(double for_s, char **hosts, int count)
     return 0;
 }
 
-/* ---- a receiver that is slow ------------------------------------------------------------------
- */
+/* ---- a receiver that is slow ----------------------------------------------------------------- */
 
 /* Gives work, which takes longer than giving it: the other one never waits. */
 static int give_work(int tid)

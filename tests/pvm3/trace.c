@@ -23,8 +23,7 @@ static struct kind kinds[0x10000];
 static int named;         /* the names of data came */
 static char tasks[65536]; /* events of tasks as such */
 
-/* ---- decoding ---------------------------------------------------------------------------------
- */
+/* ---- decoding -------------------------------------------------------------------------------- */
 
 static char line[8192]; /* an event */
 
@@ -140,8 +139,7 @@ static void events(void)
     pvm_setopt(PvmAutoErr, 1);
 }
 
-/* ---- the child --------------------------------------------------------------------------------
- */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 static int handler(int bufid)
 {
@@ -267,8 +265,7 @@ static int child(const char *what)
     return 0;
 }
 
-/* ---- the parent -------------------------------------------------------------------------------
- */
+/* ---- the parent ------------------------------------------------------------------------------ */
 
 static void ask_for(int options, int bytes, int first, int last)
 {

@@ -63,8 +63,7 @@ struct offer {
     int64_t accept_ms; /* not before then: descriptors are exhausted */
 };
 
-/* ---- where it is offered ----------------------------------------------------------------------
- */
+/* ---- where it is offered --------------------------------------------------------------------- */
 
 /* The daemon that invites runs here: its addresses are those by which others reach this host. */
 static int ticket_make(struct offer *o, struct ticket *ticket, struct failure *why)
@@ -84,8 +83,7 @@ static int ticket_make(struct offer *o, struct ticket *ticket, struct failure *w
     return ticket->count > 0 ? 0 : failure_set(why, "this host has no address");
 }
 
-/* ---- the program ------------------------------------------------------------------------------
- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static int spawn_program(struct offer *o, char **argv, struct failure *why)
 {
@@ -159,8 +157,7 @@ static int program_says(struct offer *o, struct failure *why)
     return o->known ? 0 : -1;
 }
 
-/* ---- clients ----------------------------------------------------------------------------------
- */
+/* ---- clients --------------------------------------------------------------------------------- */
 
 static void client_close(struct client *c)
 {
@@ -224,8 +221,7 @@ static int client_ready(struct client *c)
     return 0;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* One round. Returns 1 when the guest has spoken, 0, or -1 with *why. */
 static int offer_step(struct offer *o, int timeout_ms, struct failure *why)

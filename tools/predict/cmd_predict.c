@@ -112,8 +112,7 @@ static int set_counts(struct predict *p, const char *list)
     return TOOL_OK;
 }
 
-/* ---- The problem ------------------------------------------------------------------------------
- */
+/* ---- The problem ----------------------------------------------------------------------------- */
 
 static bool read_picture(const char *text, struct covey_problem *problem)
 {
@@ -197,8 +196,7 @@ static int check_stray(const struct predict *p, const struct request *r)
     return TOOL_OK;
 }
 
-/* ---- The command ------------------------------------------------------------------------------
- */
+/* ---- The command ----------------------------------------------------------------------------- */
 
 static int take_predict_argument(void *context, int key, const char *value)
 {
@@ -269,8 +267,7 @@ static int read_predict_arguments(struct predict *p, struct request *r, int argc
     return status == TOOL_OK ? set_counts(p, r->procs ? r->procs : usual) : status;
 }
 
-/* ---- The calibration --------------------------------------------------------------------------
- */
+/* ---- The calibration ------------------------------------------------------------------------- */
 
 /* Whether whoever sits at the terminal wants the VM calibrated, which must run for that. */
 static bool is_calibration_wanted(struct predict *p)
@@ -309,8 +306,7 @@ static int load_calibration(struct predict *p)
     return error < 0 ? tell_uncalibrated(p, error) : TOOL_OK;
 }
 
-/* ---- The present load -------------------------------------------------------------------------
- */
+/* ---- The present load ------------------------------------------------------------------------ */
 
 /* Rates are of the time between two looks at the hosts. */
 static int look_at_hosts(struct predict *p, struct covey_host **hosts,

@@ -80,8 +80,7 @@ static int print_hosts_table(const struct covey_host *hosts, int n, const struct
     return report_table("hosts", table);
 }
 
-/* ---- Between two of them ----------------------------------------------------------------------
- */
+/* ---- Between two of them --------------------------------------------------------------------- */
 
 static int print_peers(const struct tool *tool, bool json)
 {
@@ -97,8 +96,7 @@ static int print_peers(const struct tool *tool, bool json)
     return status;
 }
 
-/* ---- The command ------------------------------------------------------------------------------
- */
+/* ---- The command ----------------------------------------------------------------------------- */
 
 static const struct args_option options[] = {
     {"peers", 'p', NULL, "alpha and beta between each two, as covey calibrate measured them"},

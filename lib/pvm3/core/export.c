@@ -71,8 +71,7 @@ int pvm_unexport(char *name)
     return list_set(shorter);
 }
 
-/* ---- the environment of children --------------------------------------------------------------
- */
+/* ---- the environment of children ------------------------------------------------------------- */
 
 int export_add(struct exports *e, const char *name, const char *value)
 {

@@ -47,8 +47,7 @@
         return PvmBadParam;                                                                        \
     }
 
-/* ---- the greater and the smaller ---------------------------------------------------------------
- */
+/* ---- the greater and the smaller ------------------------------------------------------------- */
 
 #define CHOOSE(ctype)                                                                              \
     for (int i = 0; i < count; i++) {                                                              \
@@ -88,8 +87,7 @@ void PvmMin(int *type, void *result, void *more, int *count, int *info)
     *info = operation_choose(*type, result, more, *count, 0);
 }
 
-/* ---- sums and products --------------------------------------------------------------------------
- */
+/* ---- sums and products ----------------------------------------------------------------------- */
 
 #define ADD(ctype)                                                                                 \
     for (int i = 0; i < count; i++)                                                                \

@@ -23,8 +23,7 @@
 
 static bool used; /* since the membership began */
 
-/* ---- owners that have ended --------------------------------------------------------------------
- */
+/* ---- owners that have ended ------------------------------------------------------------------ */
 
 static bool is_alive(const struct covey_task *tasks, int count, int tid)
 {
@@ -114,8 +113,7 @@ void mailbox_leave(void)
     used = false;
 }
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static int name_ok(const char *name)
 {
@@ -200,8 +198,7 @@ int call_delinfo(char *name, int index, int flags)
                : lpvmerr("pvm_delinfo", result);
 }
 
-/* ---- what there is ------------------------------------------------------------------------------
- */
+/* ---- what there is --------------------------------------------------------------------------- */
 
 static struct pvmmboxinfo *boxes; /* the program's until the next call */
 static int box_count;

@@ -22,8 +22,7 @@ enum change { PUT = 1, DELETE = 2, GONE = 3, SUMMARY = 4 };
 
 static struct class *classes;
 
-/* ---- classes and entries ----------------------------------------------------------------------
- */
+/* ---- classes and entries --------------------------------------------------------------------- */
 
 struct class *mailbox_first(void)
 {
@@ -123,8 +122,7 @@ void mailbox_reset(void)
     }
 }
 
-/* ---- applying ----------------------------------------------------------------------------------
- */
+/* ---- applying -------------------------------------------------------------------------------- */
 
 static int may_change(const struct entry *e, int tid)
 {
@@ -295,8 +293,7 @@ static int apply(struct buffer *b, int author)
     }
 }
 
-/* ---- changes ----------------------------------------------------------------------------------
- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static int pack_numbers(struct buffer *b, const int *numbers, int count)
 {

@@ -73,8 +73,7 @@ void plugin_look(struct plugins *plugins)
     covey_free(list);
 }
 
-/* ---- this task --------------------------------------------------------------------------------
- */
+/* ---- this task ------------------------------------------------------------------------------- */
 
 bool plugin_is_own(enum plugin plugin)
 {

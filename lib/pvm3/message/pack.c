@@ -176,8 +176,7 @@ int unpack_array(struct buffer *b, int type, void *base, int count, int stride)
     return PvmOk;
 }
 
-/* ---- strings: the length with the NUL, and the bytes ------------------------------------------
- */
+/* ---- strings: the length with the NUL, and the bytes ----------------------------------------- */
 
 int pack_string(struct buffer *b, const char *text)
 {

@@ -120,8 +120,7 @@ int call_archcode(char *arch)
     return error_reported("pvm_archcode", result);
 }
 
-/* ---- adding and removing ----------------------------------------------------------------------
- */
+/* ---- adding and removing --------------------------------------------------------------------- */
 
 static int add_error(int error)
 {

@@ -36,8 +36,7 @@ int hoster_tid(void)
     return tid <= 0 || tid == pvmmytid || notify_has_ended(tid) ? 0 : tid;
 }
 
-/* ---- adding -----------------------------------------------------------------------------------
- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 /* $COVEYD is the coveyd that runs the template. False: the path would need quotes of its own. */
 static bool template_print(int hoster, char text[TEMPLATE_MAX])
@@ -92,8 +91,7 @@ int hoster_error(const char *text)
     return PvmOk;
 }
 
-/* ---- pvm_reg_hoster() -------------------------------------------------------------------------
- */
+/* ---- pvm_reg_hoster() ------------------------------------------------------------------------ */
 
 int call_reg_hoster(void)
 {

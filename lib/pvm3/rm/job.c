@@ -98,8 +98,7 @@ void job_fini(struct job *job)
     covey_free(job->all);
 }
 
-/* ---- environment ------------------------------------------------------------------------------
- */
+/* ---- environment ----------------------------------------------------------------------------- */
 
 static int inherit(struct exports *e, const char *name)
 {

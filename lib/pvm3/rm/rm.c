@@ -46,8 +46,7 @@
 
 int pvmschedtid; /* PVM's name for the manager */
 
-/* ---- who it is --------------------------------------------------------------------------------
- */
+/* ---- who it is ------------------------------------------------------------------------------- */
 
 void rm_start(bool spawned, int manager)
 {
@@ -82,8 +81,7 @@ int rm_export(struct exports *e)
     return export_add(e, "PVMSCHED", text);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static struct buffer *find_answer(int manager, int tag, int wait)
 {
@@ -128,8 +126,7 @@ int rm_tell(int tag, struct buffer **request)
     return error;
 }
 
-/* ---- a manager's messages to daemons ------------------------------------------------------------
- */
+/* ---- a manager's messages to daemons --------------------------------------------------------- */
 
 bool rm_serves(int tag)
 {
@@ -252,8 +249,7 @@ int rm_serve(struct buffer *b, int daemon, int tag)
     return error;
 }
 
-/* ---- what a manager is told ---------------------------------------------------------------------
- */
+/* ---- what a manager is told ------------------------------------------------------------------ */
 
 static void manager_tell(int tag, const int *numbers, int count)
 {
@@ -296,8 +292,7 @@ void rm_clear(void)
     pvmschedtid = 0;
 }
 
-/* ---- pvm_reg_rm() -------------------------------------------------------------------------------
- */
+/* ---- pvm_reg_rm() ---------------------------------------------------------------------------- */
 
 /* The manager that there is must agree, and hands over. */
 static int ask_predecessor(void)

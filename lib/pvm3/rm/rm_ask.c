@@ -20,8 +20,7 @@ static int ask_with(int tag, const int *numbers, int count, struct buffer **answ
     return error;
 }
 
-/* ---- hosts --------------------------------------------------------------------------------------
- */
+/* ---- hosts ----------------------------------------------------------------------------------- */
 
 static struct pvmhostinfo *hosts;
 static int host_count;
@@ -75,8 +74,7 @@ int rm_config(int *count, int *formats, struct pvmhostinfo **list)
     return PvmOk;
 }
 
-/* ---- tasks --------------------------------------------------------------------------------------
- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 static struct pvmtaskinfo *tasks;
 static int task_count;
@@ -128,8 +126,7 @@ int rm_tasks(int where, int *count, struct pvmtaskinfo **list)
     return PvmOk;
 }
 
-/* ---- hosts that come and go ---------------------------------------------------------------------
- */
+/* ---- hosts that come and go ------------------------------------------------------------------ */
 
 static struct buffer *names_pack(char **names, int count)
 {

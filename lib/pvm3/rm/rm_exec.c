@@ -13,8 +13,7 @@
 #include "lib/pvm3/trace/output.h"
 #include "lib/pvm3/trace/tracer.h"
 
-/* ---- starting -----------------------------------------------------------------------------------
- */
+/* ---- starting -------------------------------------------------------------------------------- */
 
 static int variable_add(struct exports *e, char *variable)
 {

@@ -135,8 +135,7 @@ static int job_prepare(struct job *job)
     return error == PvmOk ? job_environment(job) : error;
 }
 
-/* ---- by the resource manager ------------------------------------------------------------------
- */
+/* ---- by the resource manager ----------------------------------------------------------------- */
 
 static int pack_strings(struct buffer *b, char *const *list, int count)
 {

@@ -82,8 +82,7 @@ static void print_mark(int tid, const char *mark)
         print_text(tid, mark, strlen(mark));
 }
 
-/* ---- messages: tid, length or one of TO_..., bytes or parent ----------------------------------
- */
+/* ---- messages: tid, length or one of TO_..., bytes or parent --------------------------------- */
 
 static void send_piece(const struct writer *writer, int length, const char *text, size_t size)
 {

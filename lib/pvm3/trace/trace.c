@@ -32,8 +32,7 @@ int pvmtoplvl = 1; /* the program itself is at work: PVM's libraries set it asid
 static int depth; /* calls within calls */
 static struct trace_writer writer;
 
-/* ---- which data an event has ------------------------------------------------------------------
- */
+/* ---- which data an event has ----------------------------------------------------------------- */
 
 #define D(name) (TEV_DID_##name + 1) /* 0 ends a list */
 
@@ -156,8 +155,7 @@ static int type_of(int did)
     }
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void put_ints(struct trace_writer *w, const int *numbers, int count)
 {
@@ -246,8 +244,7 @@ void trace_names(struct trace_writer *w)
     put_int(w, TEV_MARK_DATA_ID_END);
 }
 
-/* ---- sending ----------------------------------------------------------------------------------
- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static bool traced(void)
 {
@@ -312,8 +309,7 @@ void trace_flush(void)
     buffer_destroy(w.events);
 }
 
-/* ---- events of calls --------------------------------------------------------------------------
- */
+/* ---- events of calls ------------------------------------------------------------------------- */
 
 static void put_datum(struct trace_writer *w, int did, va_list *values)
 {
@@ -381,8 +377,7 @@ void pvmtrace_event(int kind, ...)
     va_end(values);
 }
 
-/* ---- which events are wanted ------------------------------------------------------------------
- */
+/* ---- which events are wanted ----------------------------------------------------------------- */
 
 static bool wanted(int event)
 {
@@ -428,8 +423,7 @@ void trace_leave_program(int before)
     depth = before;
 }
 
-/* ---- the membership ---------------------------------------------------------------------------
- */
+/* ---- the membership -------------------------------------------------------------------------- */
 
 void trace_start(void)
 {

@@ -56,8 +56,7 @@ void trace_stop(void);
 /* Whether the text is a mask. */
 bool trace_mask_ok(const char *mask);
 
-/* ---- events in the tracer's message, also those that are not of a call ------------------------
- */
+/* ---- events in the tracer's message, also those that are not of a call ----------------------- */
 
 /* A message that grows by events. */
 struct trace_writer {

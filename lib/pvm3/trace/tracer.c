@@ -38,8 +38,7 @@
 
 #define TEXT_MAX 256 /* of a mask in a message */
 
-/* ---- what children inherit --------------------------------------------------------------------
- */
+/* ---- what children inherit ------------------------------------------------------------------- */
 
 static void number_from(const char *name, int *value)
 {
@@ -93,8 +92,7 @@ static int registered_find(int tracer, struct Pvmtracer *t)
     return error == PvmOk && t->trctid != tracer ? PvmNotFound : error;
 }
 
-/* ---- that tasks begin and end ------------------------------------------------------------------
- */
+/* ---- that tasks begin and end ---------------------------------------------------------------- */
 
 /* What the data of events are called is told each tracer once. */
 static void introduce(const struct Pvmtracer *to)
@@ -164,8 +162,7 @@ void tracer_on_spawn(const int *tids, int count, int flags, const char *program)
     }
 }
 
-/* ---- the membership ---------------------------------------------------------------------------
- */
+/* ---- the membership -------------------------------------------------------------------------- */
 
 void tracer_start(bool spawned, int tracer)
 {
@@ -229,8 +226,7 @@ int tracer_export(struct exports *e, int tracer)
     return error == PvmOk ? export_number(e, "PVMTRCOPT", t.trcopt) : error;
 }
 
-/* ---- a tracer's directions ---------------------------------------------------------------------
- */
+/* ---- a tracer's directions ------------------------------------------------------------------- */
 
 static int unpack_mask(struct buffer *b, char *mask)
 {
@@ -311,8 +307,7 @@ bool tracer_take(struct buffer *b)
     return true;
 }
 
-/* ---- this task is the tracer -------------------------------------------------------------------
- */
+/* ---- this task is the tracer ----------------------------------------------------------------- */
 
 static struct Pvmtracer own; /* what was registered; no tid: it is not the VM's tracer */
 
@@ -381,8 +376,7 @@ void tracer_clear(void)
     own = (struct Pvmtracer){0};
 }
 
-/* ---- pvm_reg_tracer() --------------------------------------------------------------------------
- */
+/* ---- pvm_reg_tracer() ------------------------------------------------------------------------ */
 
 static int about(struct buffer *b, const struct Pvmtracer *t)
 {

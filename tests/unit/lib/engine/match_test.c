@@ -876,8 +876,7 @@ static void messages_come_in_sequence_over_all_routes(void)
     teardown(&f);
 }
 
-/* ---- one sender's messages over several routes, one of which breaks ---------------------------
- */
+/* ---- one sender's messages over several routes, one of which breaks -------------------------- */
 
 /* Peer 0 with two links besides the daemon's stream. */
 struct routes {

@@ -479,8 +479,7 @@ static void test_madd_between_blocks(void)
 
 /* ---- sort ----------------------------------------------------------------------------------- */
 
-/* ---- In two levels, and out of a bag ----------------------------------------------------------
- */
+/* ---- In two levels, and out of a bag --------------------------------------------------------- */
 
 /* Without time for messages each task multiplies q times. */
 static void test_hierarchical_without_messages(void)

@@ -37,8 +37,7 @@ static int64_t below(int64_t limit)
     return (int64_t)(seed >> 33) % limit;
 }
 
-/* ---- matrices ---------------------------------------------------------------------------------
- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 static void test_matrix(void)
 {
@@ -72,8 +71,7 @@ static void test_matrix_too_large(void)
     CU_ASSERT_EQUAL(determinant, 0);
 }
 
-/* ---- D, H, P ----------------------------------------------------------------------------------
- */
+/* ---- D, H, P --------------------------------------------------------------------------------- */
 
 /* Section 5.4: tiles of 4 x 4 x z, all tiles along k on one processor. */
 static void test_tiles_of_the_paper(void)
@@ -196,8 +194,7 @@ static void test_tile_dependences(void)
     CU_ASSERT(!tiling_tile_depends(&cube, &units, (const int64_t[]){1, 1, 0}));
 }
 
-/* ---- skews ------------------------------------------------------------------------------------
- */
+/* ---- skews ----------------------------------------------------------------------------------- */
 
 static void random_dependences(struct tiling_dependences *d, int dims)
 {
@@ -235,8 +232,7 @@ static void test_skews_are_found(void)
     CU_ASSERT_EQUAL(memcmp(skew.at[1], wavefront.at[1], 2 * sizeof(int64_t)), 0);
 }
 
-/* ---- spaces -----------------------------------------------------------------------------------
- */
+/* ---- spaces ---------------------------------------------------------------------------------- */
 
 static bool inside(const struct tiling_space *s, const int64_t *p)
 {
@@ -319,8 +315,7 @@ static void test_trimming(void)
     CU_ASSERT(!tiling_space_meets(&s, &away));
 }
 
-/* ---- shapes -----------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 static bool is_skew(const struct tiling_matrix *m, int dims, const int64_t rows[3][3])
 {
@@ -448,8 +443,7 @@ static void test_shapes_are_least(void)
     }
 }
 
-/* ---- grids ------------------------------------------------------------------------------------
- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
 static struct tiling_grid grid_of(const int64_t *size, int along, int tasks)
 {
@@ -524,8 +518,7 @@ static void test_grids_that_cannot_be(void)
     CU_ASSERT_EQUAL(tiling_grid_choose(&g, &far, 1), -1);
 }
 
-/* ---- times ------------------------------------------------------------------------------------
- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 /* 16 x 16 x 16384 on 4 x 4 processors at z = 64: the last tile is (3, 3, 255). */
 static void test_hyperplanes_of_the_paper(void)
@@ -563,8 +556,7 @@ static void test_steps_of_pipes(void)
     CU_ASSERT_EQUAL(tiling_pipe_steps(&s, 10, true), 17);
 }
 
-/* ---- tiles played -----------------------------------------------------------------------------
- */
+/* ---- tiles played ---------------------------------------------------------------------------- */
 
 static struct tiling_player players[16];
 
@@ -638,8 +630,7 @@ static void test_play_concludes(void)
     CU_ASSERT(play(4, 4, &p, 50, true) < play(4, 4, &p, 51, true) - 1);
 }
 
-/* ---- the height -------------------------------------------------------------------------------
- */
+/* ---- the height ------------------------------------------------------------------------------ */
 
 /* 4 x 4 tasks, and what a tile of height 1 takes. */
 struct heights {
