@@ -7,6 +7,7 @@
  * What a row costs is counted at every eighth pixel of every eighth row: no picture is like
  * another.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "proto/model/model.h"
@@ -174,20 +175,28 @@ static void rows_draw(struct drawing *d)
 
 /* ---- The whole ------------------------------------------------------------------------------ */
 
-/* A worker's speed: those on one host share its processors. */
+/* What a worker gets of a processor: those on one host share its processors, with what others have
+ * there, and where all hosts are one machine, all do. */
+static double part_of(const struct drawing *d, int worker)
+{
+    const struct model_machine *m = d->machine;
+    const struct model_host *host = &m->hosts[worker % m->host_count];
+    int on_host = (d->tasks - worker % m->host_count - 1) / m->host_count + 1;
+    double part = fmin(1, host->processors / (on_host + host->demand)), most = 0;
+    for (int i = 0; i < m->host_count; i++)
+        most = fmax(most, m->hosts[i].demand);
+    return m->together > 0 ? fmin(part, m->together / (d->tasks + most)) : part;
+}
+
 static bool set_speeds(struct drawing *d)
 {
-    int hosts = d->machine->host_count;
     for (int i = 0; i < d->tasks; i++) {
-        const struct model_host *host = &d->machine->hosts[i % hosts];
-        int on_host = (d->tasks - i % hosts - 1) / hosts + 1;
-        double part = host->processors < on_host ? host->processors / on_host : 1;
-        if (d->machine->together > 0 && d->machine->together / d->tasks < part)
-            part = d->machine->together / d->tasks;
-        if (!(host->iteration_s > 0) || !(part > 0))
+        struct worker *w = &d->workers[i];
+        const struct model_host *host = &d->machine->hosts[i % d->machine->host_count];
+        w->part = part_of(d, i);
+        if (!(host->iteration_s > 0) || !(w->part > 0))
             return false;
-        d->workers[i].part = part;
-        d->workers[i].step_s = host->iteration_s / part;
+        w->step_s = host->iteration_s / w->part;
     }
     return true;
 }

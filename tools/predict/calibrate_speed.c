@@ -18,8 +18,9 @@
 
 #define TAG_EXIT COVEY_TAG_MAX
 #define WAIT_US ((int64_t)60 * 1000000)
-#define TASKS_MAX 64 /* at once on one host */
-#define NEARLY 0.9   /* of what is expected is as good: other work goes on, too */
+#define TASKS_MAX 64   /* at once on one host */
+#define NEARLY 0.9     /* of what is expected is as good: other work goes on, too */
+#define QUOTA_OFF 0.25 /* of a quota: what a short measurement finds more or less of it */
 
 static const char *const programs[] = {"matmul", "sort", "mandel", "covey-bench"};
 
@@ -253,12 +254,20 @@ static int measure_together(struct calibrate *c, int count, bool spread, double 
     return TOOL_OK;
 }
 
+/* The host has a quota of less than one processor, which a task alone gets whole. */
+static bool is_quota_of_one(const struct covey_calibration_host *host, double tasks)
+{
+    return host->share < NEARLY && tasks < 1 + QUOTA_OFF;
+}
+
 static int measure_processors(struct calibrate *c)
 {
     struct covey_calibration_host *first = &c->result->hosts[0];
     int cores = first->cores < TASKS_MAX ? first->cores : TASKS_MAX;
     double tasks = 1;
     int status = cores > 1 ? measure_together(c, cores, false, &tasks) : TOOL_OK;
+    if (is_quota_of_one(first, tasks))
+        tasks = 1;
     bool limited = tasks < NEARLY * cores; /* not by the number of its processors */
     for (int i = 0; i < c->result->host_count; i++) {
         struct covey_calibration_host *host = &c->result->hosts[i];

@@ -678,6 +678,24 @@ static void test_mandel_meets_the_masters_link(void)
     WITHIN(time.total_s, 14.0 / 16 * 2 * 512 * 384 * 1e-3, 0.01);
 }
 
+/* Where others have an even part of half of the hosts, these draw half as much. */
+static void test_mandel_beside_others(void)
+{
+    struct model_host some[] = {EVEN_HOST, EVEN_HOST, EVEN_HOST, EVEN_HOST};
+    struct model_machine machine = machine_of(4, 1e-6, 1e-9);
+    struct model_time rest, loaded;
+    machine.hosts = some;
+    CU_ASSERT_EQUAL(mandel(&machine, &view, 4, 0, &rest), 0);
+    some[1].demand = some[3].demand = some[1].processors;
+    CU_ASSERT_EQUAL(mandel(&machine, &view, 4, 0, &loaded), 0);
+    WITHIN(loaded.total_s, rest.total_s * 4 / 3, 0.1); /* the last strips are not even */
+    machine.together = 4;
+    some[1].demand = 4;
+    some[3].demand = 0;
+    CU_ASSERT_EQUAL(mandel(&machine, &view, 4, 0, &loaded), 0);
+    CU_ASSERT(loaded.total_s >= rest.total_s * 2 * 0.95);
+}
+
 /* ---- Packing --------------------------------------------------------------------------------- */
 
 /* Seconds a byte, by way, of the types that the programs pack. */
@@ -843,6 +861,7 @@ int main(void)
         {"Mandelbrot divides", test_mandel_divides},
         {"Mandelbrot counts", test_mandel_counts},
         {"Mandelbrot meets the master's link", test_mandel_meets_the_masters_link},
+        {"Mandelbrot beside others' tasks", test_mandel_beside_others},
         {"Mandelbrot packs", test_mandel_packs},
         {"sort out of a bag packs", test_sort_bag_packs},
         {"matmul packs its products alone", test_matmul_packs_products_alone},
