@@ -134,6 +134,22 @@ bool plain_send(struct covey *vm, const struct plain_send *what)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
+/* Whether a ring may bring it. A frame of raw Ethernet, which comes in memory as well, does not
+ * come this way, and must not wait while rings are looked at. */
+static bool may_come_by_ring(const struct plain_receive *what)
+{
+    const struct covey *vm = what->vm;
+    unsigned rings = 0;
+    for (const struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if (conn->closed || !routes[conn->route].ring)
+            continue;
+        if (conn->peer->tid == (uint32_t)what->tid)
+            return true;
+        rings++;
+    }
+    return what->tid == COVEY_ANY_TASK && rings == vm->links.looked_count;
+}
+
 bool plain_may_take(const struct plain_receive *what)
 {
     const struct covey *vm = what->vm;
@@ -144,7 +160,7 @@ bool plain_may_take(const struct plain_receive *what)
                       vm->memory.starved > 0;
     size_t width = covey_type_size(what->type);
     return !others_wait && !others_due && vm->links.looked_count > 0 && width > 0 &&
-           (what->base != NULL || what->capacity == 0) &&
+           may_come_by_ring(what) && (what->base != NULL || what->capacity == 0) &&
            match_find(vm, (uint32_t)what->tid, what->tag, what->context) == NULL;
 }
 

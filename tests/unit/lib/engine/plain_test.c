@@ -263,6 +263,24 @@ static void what_is_in_the_way_leaves_all_as_it_was(void)
     }
 }
 
+/* Who waits for a frame of raw Ethernet must not look at rings first. */
+static void what_comes_by_no_ring_is_not_waited_for_there(void)
+{
+    struct world w;
+    begin(&w);
+    CU_ASSERT(plain_may_take(&w.what));
+    w.what.tid = COVEY_ANY_TASK;
+    CU_ASSERT(plain_may_take(&w.what));
+    w.one.vm->links.looked_count++; /* a link that is no ring */
+    CU_ASSERT_FALSE(plain_may_take(&w.what));
+    w.what.tid = SECOND_TID;
+    CU_ASSERT(plain_may_take(&w.what));
+    w.one.vm->links.looked_count--;
+    w.what.tid = SECOND_TID + 1;
+    CU_ASSERT_FALSE(plain_may_take(&w.what));
+    end(&w);
+}
+
 /* The other task writes what it likes into the ring. */
 static void damage_is_left_to_the_long_way(void)
 {
@@ -418,6 +436,8 @@ int main(void)
     static const struct test_case cases[] = {
         {"a message that is there is taken", a_message_that_is_there_is_taken},
         {"what is in the way leaves all as it was", what_is_in_the_way_leaves_all_as_it_was},
+        {"what comes by no ring is not waited for there",
+         what_comes_by_no_ring_is_not_waited_for_there},
         {"damage is left to the long way", damage_is_left_to_the_long_way},
         {"what goes at once is what goes the long way",
          what_goes_at_once_is_what_goes_the_long_way},
