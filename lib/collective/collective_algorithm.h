@@ -44,6 +44,9 @@ bool host_order(struct collective *c, const struct host_circles *circles, struct
 
 /* Blocks are by rank in the team. */
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v);
+/* Each casts its block to all others; no more are under way at once than receivers bear. Waits for
+ * an answer about the way, so not for functions that a step calls. */
+void allgather_cast(struct collective *c, const struct circle *on, const struct vector *v);
 /* Of all members, by the algorithm of the table, but as a part of another call: by messages alone.
  * `send` is the own block. */
 void allgather_build(struct collective *c, const void *send, const struct vector *v);
@@ -67,8 +70,17 @@ void reduction_receive(struct collective *c, const struct reduction *r, int rank
 void reduction_fold(struct collective *c, const struct reduction *r, struct range range,
                     bool lower);
 
+/* The lead has the result of its host in acc: the first step of a reduction between hosts. */
+void host_reduce(struct collective *c, const struct host_circles *circles,
+                 const struct reduction *r);
 /* The result is in acc of the root. Keeps the order of places for root 0. */
 void reduce_binomial(struct collective *c, const struct circle *on, int root,
                      const struct reduction *r);
+/* Of all members: each host's arrays are cast to all, and each computes what it wants, in acc the
+ * whole or in `result` its own part of equal or unequal ones. Keep the order of ranks where that
+ * counts. They wait as allgather_cast() does. */
+void allreduce_cast(struct collective *c, const struct reduction *r);
+void reduce_scatter_cast(struct collective *c, const struct reduction *r,
+                         const struct vector *parts, void *result);
 
 #endif

@@ -5,6 +5,8 @@
  *   ring    n-1 rounds of one block between neighbours, by host: large ones
  *   linear  everybody to everybody at once
  *   hosts   to one member of each host, between these, and to the others of their hosts; equal ones
+ *   cast    like hosts, and between hosts what one has is one frame for all (collective_cast.c);
+ *           unequal blocks each by its own member
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
@@ -82,7 +84,8 @@ static int turn_blocks(struct collective *c, void *arg)
 
 /* Of the leads: each has the blocks of its host in `blocks`, where all stand by host. */
 static void tell_leads(struct collective *c, const struct host_circles *circles,
-                       const struct host_order *order, const struct vector *v, uint8_t *blocks)
+                       const struct host_order *order, const struct vector *v, uint8_t *blocks,
+                       bool cast)
 {
     size_t size = (size_t)collective_team(c)->size, width = covey_type_size(v->type);
     const struct circle *leads = &circles->leads;
@@ -100,13 +103,16 @@ static void tell_leads(struct collective *c, const struct host_circles *circles,
     }
     const struct vector parts = {.type = v->type, .counts = counts, .arrays = arrays};
     const struct vector equal = {.type = v->type, .base = blocks, .each = most};
-    if (leads->size > 2 && most == least && most * width <= BRUCK_BYTES)
+    if (cast)
+        allgather_cast(c, leads, &parts);
+    else if (leads->size > 2 && most == least && most * width <= BRUCK_BYTES)
         allgather_bruck(c, leads, &equal);
     else
         allgather_ring(c, leads, &parts);
 }
 
-static void allgather_hosts(struct collective *c, const void *send, const struct vector *v)
+static void allgather_hosts(struct collective *c, const void *send, const struct vector *v,
+                            bool cast)
 {
     const struct covey_team *team = collective_team(c);
     size_t block = v->each * covey_type_size(v->type), size = (size_t)team->size;
@@ -125,7 +131,7 @@ static void allgather_hosts(struct collective *c, const void *send, const struct
     host_collect(c, &circles, &(struct array){v->type, (void *)(uintptr_t)send, v->each}, own);
     collective_fence(c);
     if (leads)
-        tell_leads(c, &circles, &order, v, blocks);
+        tell_leads(c, &circles, &order, v, blocks, cast);
     collective_fence(c);
     if (turn != NULL) {
         *turn = (struct by_host){blocks, v->base, order.ranks, block};
@@ -135,17 +141,24 @@ static void allgather_hosts(struct collective *c, const void *send, const struct
     host_bcast(c, &circles, &(struct array){v->type, v->base, v->each * size});
 }
 
+static size_t mean_bytes(const struct covey_team *team, const struct vector *v)
+{
+    return vector_range(v, 0, team->size, team->size) * covey_type_size(v->type) /
+           (size_t)team->size;
+}
+
 void allgather_build(struct collective *c, const void *send, const struct vector *v)
 {
     const struct covey_team *team = collective_team(c);
     const struct circle all = circle_all(team);
     size_t width = covey_type_size(v->type);
-    size_t bytes = vector_range(v, 0, team->size, team->size) * width / (size_t)team->size;
+    size_t bytes = mean_bytes(team, v);
     enum algorithm algorithm = team_choose_messages(team, OPERATION_ALLGATHER, bytes);
     collective_copy(c, vector_block(v, team->rank), send, vector_count(v, team->rank) * width);
     collective_fence(c);
-    bool bruck =
-        algorithm == ALLGATHER_BRUCK || (algorithm == ALLGATHER_HOSTS && bytes <= BRUCK_BYTES);
+    /* Those of hosts and casts are for whole calls. */
+    bool other = algorithm == ALLGATHER_HOSTS || algorithm == ALLGATHER_CAST;
+    bool bruck = algorithm == ALLGATHER_BRUCK || (other && bytes <= BRUCK_BYTES);
     if (algorithm == ALLGATHER_LINEAR)
         allgather_linear(c, &all, v);
     else if (bruck && v->counts == NULL)
@@ -153,7 +166,7 @@ void allgather_build(struct collective *c, const void *send, const struct vector
     else {
         struct circle by_host;
         int root = 0;
-        assert(bruck || algorithm == ALLGATHER_RING || algorithm == ALLGATHER_HOSTS);
+        assert(bruck || other || algorithm == ALLGATHER_RING);
         if (circle_by_host(c, &root, &by_host))
             allgather_ring(c, &by_host, v);
     }
@@ -167,16 +180,29 @@ static int allgather_check(const covey_team_t *team, const void *send, const str
     return error;
 }
 
+/* Unequal blocks. */
+static void allgatherv_cast(struct collective *c, const void *send, const struct vector *v)
+{
+    const struct circle all = circle_all(collective_team(c));
+    collective_copy(c, vector_block(v, all.rank), send,
+                    vector_count(v, all.rank) * covey_type_size(v->type));
+    collective_fence(c);
+    allgather_cast(c, &all, v);
+}
+
 static int allgather_plan(covey_team_t *team, const void *send, const struct vector *v,
                           struct collective **c)
 {
     int error = collective_create(team, "allgather", c);
     struct vector placed = *v;
-    size_t bytes = v->each * covey_type_size(v->type);
     if (error != COVEY_OK || !vector_place(*c, &placed))
         return error;
-    if (!v->uneven && team_choose_messages(team, OPERATION_ALLGATHER, bytes) == ALLGATHER_HOSTS)
-        allgather_hosts(*c, send, &placed);
+    size_t bytes = mean_bytes(team, &placed);
+    enum algorithm algorithm = team_choose_messages(team, OPERATION_ALLGATHER, bytes);
+    if (!v->uneven && (algorithm == ALLGATHER_HOSTS || algorithm == ALLGATHER_CAST))
+        allgather_hosts(*c, send, &placed, algorithm == ALLGATHER_CAST);
+    else if (algorithm == ALLGATHER_CAST)
+        allgatherv_cast(*c, send, &placed);
     else
         allgather_build(*c, send, &placed);
     return error;

@@ -341,6 +341,9 @@ static bool suits(const struct covey_team *team, enum algorithm algorithm, uint6
     switch (algorithm) {
     case BARRIER_CAST:
     case BCAST_CAST:
+    case ALLGATHER_CAST:
+    case ALLREDUCE_CAST:
+    case REDUCE_SCATTER_CAST:
         return team->casts != CASTS_NEVER;
     case BARRIER_HOSTS:
     case BCAST_HOSTS:

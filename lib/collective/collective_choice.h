@@ -53,6 +53,7 @@
     X(ALLGATHER, RING, "ring")                                                                     \
     X(ALLGATHER, LINEAR, "linear")                                                                 \
     X(ALLGATHER, HOSTS, "hosts")                                                                   \
+    X(ALLGATHER, CAST, "cast")                                                                     \
     X(ALLGATHER, SHARED, "shared")                                                                 \
     X(REDUCE, BINOMIAL, "binomial")                                                                \
     X(REDUCE, RABENSEIFNER, "rabenseifner")                                                        \
@@ -62,10 +63,12 @@
     X(ALLREDUCE, RABENSEIFNER, "rabenseifner")                                                     \
     X(ALLREDUCE, RING, "ring")                                                                     \
     X(ALLREDUCE, HOSTS, "hosts")                                                                   \
+    X(ALLREDUCE, CAST, "cast")                                                                     \
     X(ALLREDUCE, SHARED, "shared")                                                                 \
     X(REDUCE_SCATTER, PAIRWISE, "pairwise")                                                        \
     X(REDUCE_SCATTER, RING, "ring")                                                                \
     X(REDUCE_SCATTER, REDUCE_SCATTERV, "reduce-scatterv")                                          \
+    X(REDUCE_SCATTER, CAST, "cast")                                                                \
     X(REDUCE_SCATTER, SHARED, "shared")                                                            \
     X(SCAN, RECURSIVE_DOUBLING, "recursive-doubling")                                              \
     X(SCAN, CHAIN, "chain")                                                                        \

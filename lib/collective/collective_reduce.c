@@ -8,6 +8,8 @@
  *   ring                parts go round, by host, once to be reduced and once to be told: the
  *                       largest
  *   hosts               within hosts first
+ *   cast                of allreduce: within hosts first, one frame of each host for all others,
+ *                       and everybody computes: short ones (collective_cast.c)
  *
  * Numbers of members that are no power of two: the first of them are taken together in pairs
  * beforehand (Rabenseifner). Pairs and halves are neighbours, so all but the ring keep the order of
@@ -287,9 +289,8 @@ static void allreduce_ring(struct collective *c, const struct circle *on, const 
 
 /* ---- within hosts, and between them ---------------------------------------------------------- */
 
-/* The lead has the result of its host. */
-static void host_reduce(struct collective *c, const struct host_circles *circles,
-                        const struct reduction *r)
+void host_reduce(struct collective *c, const struct host_circles *circles,
+                 const struct reduction *r)
 {
     const struct covey_team *team = collective_team(c);
     if (!shared_suits(team, r->count * covey_type_size(r->type))) {
@@ -370,7 +371,8 @@ static void allreduce_build(struct collective *c, struct reduction *r)
     size_t bytes = r->count * covey_type_size(r->type);
     enum algorithm algorithm = team_choose(team, OPERATION_ALLREDUCE, bytes);
     assert(algorithm == ALLREDUCE_RABENSEIFNER || algorithm == ALLREDUCE_RING ||
-           algorithm == ALLREDUCE_HOSTS || algorithm == ALLREDUCE_RECURSIVE_DOUBLING);
+           algorithm == ALLREDUCE_HOSTS || algorithm == ALLREDUCE_CAST ||
+           algorithm == ALLREDUCE_RECURSIVE_DOUBLING);
     if (algorithm == ALLREDUCE_RABENSEIFNER)
         allreduce_rabenseifner(c, &all, r);
     else if (algorithm == ALLREDUCE_RING && commutes) {
@@ -378,6 +380,8 @@ static void allreduce_build(struct collective *c, struct reduction *r)
             allreduce_ring(c, &by_host, r);
     } else if (algorithm == ALLREDUCE_HOSTS && commutes)
         reduce_hosts(c, 0, r, true);
+    else if (algorithm == ALLREDUCE_CAST)
+        allreduce_cast(c, r);
     else
         allreduce_recursive_doubling(c, &all, r);
 }

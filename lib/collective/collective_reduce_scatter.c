@@ -4,6 +4,7 @@
  *   pairwise         each sends every other the block that is his, and reduces what comes for its
  * own ring             blocks go round and are added to: fewer partners, operations that commute
  *   reduce-scatterv  the whole result at one member, who hands out the blocks
+ *   cast             all to all, one frame of each host, and each reduces its own block: short ones
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
@@ -140,6 +141,16 @@ static void reduce_scatterv(struct collective *c, const struct blocks *b)
         collective_send(c, i, r.type, vector_block(&parts, i), vector_count(&parts, i));
 }
 
+static void cast(struct collective *c, const struct blocks *b)
+{
+    const struct covey_team *team = collective_team(c);
+    size_t count = vector_range(b->v, 0, team->size, team->size);
+    struct reduction r = {.op = b->op, .type = b->v->type, .count = count, .own = b->v->base};
+    r.temp = collective_memory(c, count * covey_type_size(r.type));
+    if (r.temp != NULL)
+        reduce_scatter_cast(c, &r, b->v, b->result);
+}
+
 /* ---- the call -------------------------------------------------------------------------------- */
 
 /* The own block into the result first; in place, where that is in the way of others, all of it
@@ -166,11 +177,13 @@ static void reduce_scatter_build(struct collective *c, const struct blocks *b)
     size_t bytes = vector_range(b->v, 0, team->size, team->size) * covey_type_size(b->v->type);
     enum algorithm algorithm = team_choose_messages(team, OPERATION_REDUCE_SCATTER, bytes);
     assert(algorithm == REDUCE_SCATTER_RING || algorithm == REDUCE_SCATTER_PAIRWISE ||
-           algorithm == REDUCE_SCATTER_REDUCE_SCATTERV);
+           algorithm == REDUCE_SCATTER_REDUCE_SCATTERV || algorithm == REDUCE_SCATTER_CAST);
     if (algorithm == REDUCE_SCATTER_RING && op_commutes(team->vm, b->op))
         ring(c, b);
     else if (algorithm == REDUCE_SCATTER_REDUCE_SCATTERV)
         reduce_scatterv(c, b);
+    else if (algorithm == REDUCE_SCATTER_CAST)
+        cast(c, b);
     else
         pairwise(c, b);
 }

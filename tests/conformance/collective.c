@@ -11,7 +11,7 @@
  *            next number of members is one less
  *   lost     calls go on until the host that --lost names is gone, which somebody else sees to when
  *            "begun" was printed: all members elsewhere end with an error that is printed
- *   cast     broadcasts and barriers over raw Ethernet
+ *   cast     broadcasts and barriers over raw Ethernet, and the other calls that can be cast
  *   refuse   timeouts, counts that differ, bad arguments
  *
  * All members draw the same numbers. What any of them brings to a call follows from its rank, so
@@ -336,13 +336,14 @@ static void draw_algorithm(const struct call *c, covey_team_t *team)
         FAIL("force: %s", covey_error_text());
 }
 
-static void draw_call(struct call *c, covey_team_t *team, uint64_t number)
+/* Of a kind, or KINDS: of any. */
+static void draw_call_of(struct call *c, covey_team_t *team, uint64_t number, int kind)
 {
     memset(c, 0, sizeof *c);
     c->number = number;
     c->n = covey_team_size(team);
     c->rank = covey_team_rank(team);
-    c->kind = (int)draw(KINDS);
+    c->kind = kind < KINDS ? kind : (int)draw(KINDS);
     c->type = types[draw(TYPES)];
     c->root = (int)draw((uint64_t)c->n);
     c->nonblocking = (int)draw(2);
@@ -354,6 +355,11 @@ static void draw_call(struct call *c, covey_team_t *team, uint64_t number)
         fit_operation(c);
     draw_blocks(c);
     draw_algorithm(c, team);
+}
+
+static void draw_call(struct call *c, covey_team_t *team, uint64_t number)
+{
+    draw_call_of(c, team, number, KINDS);
 }
 
 static size_t send_count(const struct call *c)
@@ -913,6 +919,57 @@ static void try_group(int n)
     covey_group_leave(&group);
 }
 
+/* Calls in which everybody casts. */
+static void try_cast_by_all(covey_team_t *team)
+{
+    static const int kinds[] = {ALLGATHER, ALLGATHERV, ALLREDUCE, REDUCE_SCATTER};
+    for (int i = 0; i < me.rounds && me.failures == 0; i++) {
+        struct call c;
+        draw_call_of(&c, team, draw(1u << 30), kinds[i % 4]);
+        if (covey_team_force(team, kind_names[c.kind], "cast") != 0)
+            FAIL("%s cannot be cast: %s", kind_names[c.kind], covey_error_text());
+        prepare(&c);
+        finish(team, &c, start(team, &c));
+        covey_team_force(team, kind_names[c.kind], NULL);
+    }
+}
+
+/* Sums that are rounded: the same bits every time and at all members, and each part those of the
+ * whole. */
+static void try_cast_bits(covey_team_t *team)
+{
+    enum { EACH = 31, TIMES = 4 };
+    int n = covey_team_size(team), rank = covey_team_rank(team);
+    size_t all = EACH * (size_t)n, counts[MEMBERS_MAX];
+    double *own = calloc(all, sizeof *own), *first = calloc(all, sizeof *own),
+           *whole = calloc(all, sizeof *own), part[EACH];
+    for (size_t i = 0; i < all; i++)
+        own[i] = 1.0 / (double)(3 + rank * 7 + (int)i) * (i % 2 == 0 ? 1e9 : -1e-9);
+    for (int i = 0; i < n; i++)
+        counts[i] = EACH;
+    covey_team_force(team, "allreduce", "cast");
+    covey_team_force(team, "reduce_scatter", "cast");
+    for (int i = 0; i < TIMES && me.failures == 0; i++) {
+        if (covey_allreduce(team, COVEY_OP_SUM, COVEY_DOUBLE, own, whole, all) != 0 ||
+            covey_reduce_scatter(team, COVEY_OP_SUM, COVEY_DOUBLE, own, part, counts) != 0)
+            FAIL("sums: %s", covey_error_text());
+        if (i == 0)
+            memcpy(first, whole, all * sizeof *first);
+        if (memcmp(first, whole, all * sizeof *first) != 0 ||
+            memcmp(first + (size_t)rank * EACH, part, sizeof part) != 0)
+            FAIL("sum %d has other bits", i);
+    }
+    memcpy(whole, first, all * sizeof *first);
+    if (covey_bcast(team, 0, COVEY_DOUBLE, whole, all) != 0 ||
+        memcmp(first, whole, all * sizeof *first) != 0)
+        FAIL("member 0 has other bits");
+    covey_team_force(team, "allreduce", NULL);
+    covey_team_force(team, "reduce_scatter", NULL);
+    free(own);
+    free(first);
+    free(whole);
+}
+
 /* Where raw Ethernet is the route, broadcasts and barriers are cast. */
 static void try_cast(int n)
 {
@@ -933,6 +990,10 @@ static void try_cast(int n)
                 FAIL("cast %d: wrong at %zu", i, k);
         }
     }
+    if (team != NULL && me.failures == 0)
+        try_cast_by_all(team);
+    if (team != NULL && me.failures == 0)
+        try_cast_bits(team);
     covey_team_free(&team);
 }
 

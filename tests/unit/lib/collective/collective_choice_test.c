@@ -86,6 +86,40 @@ static void hosts_of_several_tasks_go_by_their_leads(void)
     CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLGATHER, 64), ALLGATHER_BRUCK);
 }
 
+/* Of allgather and reductions the table has the word also where barriers are always cast. */
+static void casts_of_all_need_a_way(void)
+{
+    static const struct {
+        const char *name;
+        enum operation operation;
+        enum algorithm cast, other;
+    } cases[] = {
+        {"allgather", OPERATION_ALLGATHER, ALLGATHER_CAST, ALLGATHER_RING},
+        {"allreduce", OPERATION_ALLREDUCE, ALLREDUCE_CAST, ALLREDUCE_RING},
+        {"reduce_scatter", OPERATION_REDUCE_SCATTER, REDUCE_SCATTER_CAST, REDUCE_SCATTER_RING}};
+    struct choice_table table = {0};
+    int line;
+    CU_ASSERT_PTR_NULL(choice_parse(&table,
+                                    "allgather * 1K cast\nallgather * * ring\n"
+                                    "allreduce * 1K cast\nallreduce * * ring\n"
+                                    "reduce_scatter * 1K cast\nreduce_scatter * * ring\n",
+                                    &line));
+    struct covey_team team = {.size = 4, .hosts = 4, .choices = &table};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const enum operation o = cases[i].operation;
+        team.casts = CASTS_NEVER;
+        CU_ASSERT_EQUAL(team_choose(&team, o, 8), cases[i].other);
+        CU_ASSERT_EQUAL(covey_team_force(&team, cases[i].name, "cast"), 1);
+        CU_ASSERT_EQUAL(team_choose(&team, o, 8), cases[i].cast);
+        CU_ASSERT_EQUAL(covey_team_force(&team, cases[i].name, NULL), 0);
+        for (team.casts = CASTS_BY_TABLE; team.casts <= CASTS_ALWAYS; team.casts++) {
+            CU_ASSERT_EQUAL(team_choose(&team, o, 8), cases[i].cast);
+            CU_ASSERT_EQUAL(team_choose_messages(&team, o, 1024), cases[i].cast);
+            CU_ASSERT_EQUAL(team_choose(&team, o, 1025), cases[i].other);
+        }
+    }
+}
+
 static void mistakes_are_refused_by_line(void)
 {
     static const char *const texts[] = {"\nbcast * *\n",
@@ -203,6 +237,7 @@ int main(void)
         {"rows of a file go before the others", rows_of_a_file_go_before_the_others},
         {"what does not suit is passed over", what_does_not_suit_is_passed_over},
         {"hosts of several tasks go by their leads", hosts_of_several_tasks_go_by_their_leads},
+        {"casts of all need a way", casts_of_all_need_a_way},
         {"mistakes are refused by line", mistakes_are_refused_by_line},
         {"a table has so many rows", a_table_has_so_many_rows},
         {"the wire form reads back", the_wire_form_reads_back},

@@ -1,4 +1,4 @@
-/* links: lib/collective/collective_hosts.c lib/collective/collective_bcast.c lib/collective/collective_allgather.c lib/collective/collective_reduce.c lib/collective/collective_reduce_scatter.c lib/collective/collective_choice.c lib/exchange/alltoall_hosts.c lib/msg/error.c */
+/* links: lib/collective/collective_hosts.c lib/collective/collective_bcast.c lib/collective/collective_allgather.c lib/collective/collective_reduce.c lib/collective/collective_reduce_scatter.c lib/collective/collective_cast.c lib/collective/collective_choice.c lib/exchange/alltoall_hosts.c lib/msg/error.c */
 /*
  * collective_hosts_test.c - the circle in which the members of a host stand in a row, and how many
  * bytes cross between hosts in the calls that go round in it.
@@ -19,6 +19,7 @@
 
 #define MEMBERS_MAX 16
 #define BLOCKS_MAX 16
+#define CAST_STEP 1000 /* other steps are told apart by their ranks */
 #define MIB ((size_t)1 << 20)
 
 struct collective {
@@ -31,6 +32,8 @@ static struct {
     struct covey_team team; /* of the member whose turn it is */
     struct choice_table choices;
     int lead[MEMBERS_MAX];
+    int casts, before[MEMBERS_MAX]; /* by caster: whose it waits for */
+    bool ordered;                   /* operations do not commute */
     size_t sent[MEMBERS_MAX][MEMBERS_MAX], expected[MEMBERS_MAX][MEMBERS_MAX]; /* from, to: bytes */
     uint8_t array[2 * MIB], other[2 * MIB];
 } the;
@@ -106,7 +109,7 @@ int collective_receive(struct collective *c, int rank, int type, void *base, siz
 {
     (void)type, (void)base;
     the.expected[rank][c->team->rank] += count;
-    return 0;
+    return rank;
 }
 
 int collective_cast(struct collective *c, const int *ranks, int n, int type, const void *base,
@@ -114,7 +117,9 @@ int collective_cast(struct collective *c, const int *ranks, int n, int type, con
 {
     for (int i = 0; i < n; i++)
         collective_send(c, ranks[i], type, base, count);
-    return 0;
+    the.casts++;
+    the.before[c->team->rank] = -1;
+    return CAST_STEP;
 }
 
 /* No team here has memory in common. */
@@ -173,7 +178,8 @@ void collective_fence(struct collective *c)
 
 void collective_after(struct collective *c, int later, int earlier)
 {
-    (void)c, (void)later, (void)earlier;
+    if (later == CAST_STEP)
+        the.before[c->team->rank] = earlier;
 }
 
 bool team_find_way(const struct covey_team *team)
@@ -191,7 +197,7 @@ int op_check(struct covey *vm, const char *name, int op, int type, size_t count)
 bool op_commutes(struct covey *vm, int op)
 {
     (void)vm, (void)op;
-    return true;
+    return !the.ordered;
 }
 
 size_t op_grain(struct covey *vm, int op)
@@ -261,6 +267,7 @@ static size_t crossing(enum call call, int root, size_t bytes)
     size_t sum = 0, counts[MEMBERS_MAX];
     memset(the.sent, 0, sizeof the.sent);
     memset(the.expected, 0, sizeof the.expected);
+    the.casts = 0;
     for (int i = 0; i < the.team.size; i++)
         counts[i] = bytes / (size_t)the.team.size;
     for (the.team.rank = 0; the.team.rank < the.team.size; the.team.rank++) {
@@ -388,6 +395,42 @@ static void blocks_cross_once_by_leads(void)
     }
 }
 
+/* What the members of a host have is cast together, to one member of each other host. */
+static void each_host_casts_once(void)
+{
+    team_on("abcdabcd");
+    covey_team_force(&the.team, "allgather", "cast");
+    covey_team_force(&the.team, "allreduce", "cast");
+    covey_team_force(&the.team, "reduce_scatter", "cast");
+    CU_ASSERT_EQUAL(crossing(ALLGATHER, 0, 4096), (size_t)4 * 3 * 2 * 4096);
+    CU_ASSERT_EQUAL(the.casts, 4);
+    CU_ASSERT_EQUAL(crossing(ALLREDUCE, 0, 4096), (size_t)4 * 3 * 4096);
+    CU_ASSERT_EQUAL(the.casts, 4);
+    CU_ASSERT_EQUAL(crossing(REDUCE_SCATTER, 0, 4096), (size_t)4 * 3 * 4096);
+    CU_ASSERT_EQUAL(the.casts, 4);
+    the.ordered = true; /* each for itself, and to all */
+    CU_ASSERT_EQUAL(crossing(ALLREDUCE, 0, 4096), (size_t)8 * 6 * 4096);
+    CU_ASSERT_EQUAL(the.casts, 8);
+    CU_ASSERT_EQUAL(crossing(REDUCE_SCATTER, 0, 4096), (size_t)8 * 6 * 4096);
+    CU_ASSERT_EQUAL(the.casts, 8);
+}
+
+/* Before it casts a member has what the one so many places before has cast. */
+static void few_large_casts_are_under_way_at_once(void)
+{
+    team_on("abcdefgh");
+    covey_team_force(&the.team, "allgather", "cast");
+    crossing(ALLGATHER, 0, 1024);
+    for (int i = 0; i < the.team.size; i++)
+        CU_ASSERT_EQUAL(the.before[i], -1);
+    crossing(ALLGATHER, 0, 64 * 1024);
+    for (int i = 0; i < the.team.size; i++)
+        CU_ASSERT_EQUAL(the.before[i], i < 2 ? -1 : i - 2);
+    crossing(ALLGATHER, 0, 200 * 1024);
+    for (int i = 0; i < the.team.size; i++)
+        CU_ASSERT_EQUAL(the.before[i], i - 1);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -403,6 +446,8 @@ int main(void)
         {"a scattered array goes round by host", a_scattered_array_goes_round_by_host},
         {"rings leave each host once", rings_leave_each_host_once},
         {"blocks cross once by leads", blocks_cross_once_by_leads},
+        {"each host casts once", each_host_casts_once},
+        {"few large casts are under way at once", few_large_casts_are_under_way_at_once},
     };
     return covey_test_main("collective_hosts", cases, sizeof cases / sizeof cases[0]);
 }
