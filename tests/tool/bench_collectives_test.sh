@@ -10,6 +10,10 @@ expect "a table that cannot be written is told before anything is measured" \
 expect "two virtual hosts" covey start --local 2 >/dev/null
 expect "a table is of collectives alone" refuses 2 '--write' barrier --write "$dir/table"
 expect "one task is no team" refuses 2 'at least 2' collectives -n 1
+expect "what is no call is named" refuses 2 '--call bcast,none' collectives --call bcast,none
+expect "calls are of collectives alone" refuses 2 '--call' barrier --call bcast
+expect "two calls alone are measured" bench collectives -n 2 --sizes 8 --rounds 1 --batch 1 --call allgather,barrier --json
+expect "which are those" test "$(grep -o '"operation": *"[a-z_]*"' "$dir/out" | sort | tr -d ' \n')" = '"operation":"allgather""operation":"barrier"'
 expect "all is measured" bench collectives -n 3 --sizes 8,2K --rounds 2 --batch 100 --json --write "$dir/table"
 operations='barrier bcast scatter gather allgather reduce allreduce reduce_scatter scan alltoall'
 for operation in $operations; do

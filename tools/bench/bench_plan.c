@@ -9,8 +9,12 @@
 #include <string.h>
 
 /* The numbers that a plan begins with. */
-#define SCALARS (12 + BENCH_MORE_ROUTES)
+#define SCALARS (13 + BENCH_MORE_ROUTES)
 #define SUMS 8 /* of a series */
+
+const char *const bench_calls[] = {"barrier",   "bcast",    "scatter",   "gather",
+                                   "allgather", "reduce",   "allreduce", "reduce_scatter",
+                                   "scan",      "alltoall", NULL};
 
 int bench_plan_pack(covey_msg_t *msg, const struct bench_plan *plan)
 {

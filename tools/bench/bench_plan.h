@@ -30,6 +30,9 @@ enum bench_what {
 /* The series of the library's own choice, after those of the algorithms. */
 #define BENCH_CHOICE "choice"
 
+/* The collective calls that are measured, and NULL. */
+extern const char *const bench_calls[];
+
 /* How a message is made of the sender's bytes, and the receiver's bytes of it. */
 enum bench_pack {
     BENCH_PACK_ARRAY = 0,   /* covey_send_array(), covey_recv_array() */
@@ -74,6 +77,7 @@ struct bench_plan {
     int32_t spin_us;  /* how long a raw program looks for a message before it sleeps */
     int32_t bare;     /* 1: without the raw programs */
     int32_t tasks;    /* of a barrier or multicast, or to spawn */
+    int32_t calls;    /* collectives: a bit for each of bench_calls that is measured; 0: all */
     int32_t size_count;
     int32_t peer_count;
     int64_t sizes[BENCH_SIZES_MAX];

@@ -23,6 +23,7 @@
 #define KEY_PAUSE 1008
 #define KEY_MTU 1010
 #define KEY_BESIDE 1009
+#define KEY_CALL 1011
 
 #define BYTES_MAX ((long)1 << 30)
 #define SIZES "1,64,1K,4K,16K,64K,256K,1M,4M"
@@ -57,6 +58,7 @@ static const struct args_option options[] = {
     {"pack", KEY_PACK, "HOW", "array (default), bytes, in-place or double"},
     {"in-place", KEY_IN_PLACE, NULL, "the same as --pack in-place"},
     {"spin", KEY_SPIN, "US", "how long a raw receiver looks before it sleeps (20)"},
+    {"call", KEY_CALL, "NAME,...", "collectives: these calls alone, such as bcast,allgather"},
     {"write", KEY_WRITE, "FILE",
      "collectives, alltoall, exchange: the table of the best algorithms"},
     {"beside", KEY_BESIDE, "NAME=COMMAND", "overlap: another program that measures the same"},
@@ -153,6 +155,21 @@ static int set_routes(struct bench *bench, const char *list)
     return TOOL_OK;
 }
 
+static int set_calls(struct bench *bench, const char *list)
+{
+    char *copy = strdup(list);
+    char *rest = copy;
+    int found = copy ? 0 : -1;
+    for (char *word; found >= 0 && (word = strsep(&rest, ","));) {
+        found = args_choice(bench_calls, word);
+        bench->plan.calls |= found < 0 ? 0 : 1 << found;
+    }
+    free(copy);
+    return found >= 0
+               ? TOOL_OK
+               : tool_usage("bench", "--call %s: must be names such as bcast,allgather", list);
+}
+
 static int set_pack(struct bench *bench, const char *name)
 {
     bench->plan.pack = args_choice(pack_names, name);
@@ -204,6 +221,8 @@ static int take_bench_argument(void *context, int key, const char *value)
     case KEY_PACK:
     case KEY_IN_PLACE:
         return set_pack(bench, value ? value : "in-place");
+    case KEY_CALL:
+        return set_calls(bench, value);
     case KEY_BESIDE:
         return bench_overlap_beside(bench, value);
     default:
@@ -238,6 +257,8 @@ static int check_stray(const struct bench *bench)
         return tool_usage("bench", "--write: %s has no table", bench->name);
     if (bench->beside_count > 0 && plan->what != BENCH_OVERLAP)
         return tool_usage("bench", "--beside is for overlap alone");
+    if (plan->calls != 0 && plan->what != BENCH_COLLECTIVES)
+        return tool_usage("bench", "--call is for collectives alone");
     if (plan->more_count > 0 && plan->what != BENCH_PINGPONG && plan->what != BENCH_STREAM &&
         plan->what != BENCH_OVERLAP)
         return tool_usage("bench", "--route: %s takes one", bench->name);

@@ -20,11 +20,6 @@
 
 enum { TRIALS = 3 };
 
-static const char *const operations[] = {"barrier",   "bcast",   "scatter",   "gather",
-                                         "allgather", "reduce",  "allreduce", "reduce_scatter",
-                                         "scan",      "alltoall"};
-#define OPERATIONS (sizeof operations / sizeof operations[0])
-
 /* ---- what all do ---- */
 
 /* What an operation is called with: doubles, so many of them. */
@@ -291,8 +286,10 @@ int collective_measure(struct party *party)
         failed = measure_alltoall(party);
     for (int members = 2; !one && !failed && members <= tasks;) {
         failed = make_team(party, members);
-        for (size_t i = 0; i < OPERATIONS && !failed; i++)
-            failed = measure_operation(party, operations[i]);
+        for (int i = 0; bench_calls[i] && !failed; i++) {
+            if (party->plan.calls == 0 || (party->plan.calls >> i & 1) != 0)
+                failed = measure_operation(party, bench_calls[i]);
+        }
         members = members < tasks && members * 2 > tasks ? tasks : members * 2;
     }
     return failed ? failed : party_tell_all(party, &(const struct order){.what = ORDER_END});
