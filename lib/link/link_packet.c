@@ -1,13 +1,8 @@
 /*
  * link_packet.c - see link_packet.h.
  *
- * In: PACKET_RX_RING of TPACKET_V2, whose frames are handed over one by one (V3 hands over blocks
- * of them, and a lone frame waits for a timer then). A slot belongs to the kernel or to us, as its
- * status word says: it is read with acquire and given back with release. The kernel copies into a
- * slot when the frame arrives; of a jumbo frame that would be most of the work, and where sender
- * and receiver are on one machine it would be done by the sender's processor. So slots hold frames
- * of up to SLOT_PAYLOAD_BYTES then, and a longer one waits in the socket's queue, as
- * PACKET_COPY_THRESH asks for, until it is read. What there is no room for is lost.
+ * In: packet_ring.h, in slots that hold frames of up to SLOT_PAYLOAD_BYTES: a task's memory is
+ * small, and who sends it a jumbo frame from the same machine need not copy it.
  *
  * Out: frames are built behind each other in memory of ours, or begin there and go on where the
  * caller has their bytes; one sendmmsg() sends them all, one send() a lone one. They pass the
@@ -21,25 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/link/packet_ring.h"
+
 #define RING_BYTES (2u * 1024 * 1024)
-#define BLOCK_BYTES (64u * 1024)
-/* Before the frame, whose payload the kernel aligns. */
-#define SLOT_HEAD_BYTES (sizeof(struct tpacket2_hdr) + sizeof(struct sockaddr_ll) + 64)
 #define BATCH_MAX 32
 #define BATCH_ALIGNMENT 64
 #define MTU_MAX 65535u
 #define SLOT_PAYLOAD_BYTES 2048
-#define QUEUE_BYTES (2 * 1024 * 1024) /* of the socket, where slots do not hold every frame */
-
-struct ring {
-    uint8_t *memory;
-    size_t bytes, block_bytes, slot_bytes;
-    unsigned slots, slots_a_block, next;
-};
 
 struct batch {
     uint8_t *memory;
@@ -54,8 +40,7 @@ struct packet {
     size_t mtu;
     uint16_t type;
     struct address address;
-    struct ring ring;
-    uint8_t *large; /* where a frame that no slot holds is read to; NULL: slots hold every one */
+    struct packet_ring ring;
     struct batch batch;
 };
 
@@ -87,53 +72,6 @@ static size_t rounded(size_t size, size_t unit)
     return (size + unit - 1) / unit * unit;
 }
 
-/* Without privilege the queue is as long as the system allows. */
-static bool large_allow(struct packet *p)
-{
-    const int on = 1, bytes = QUEUE_BYTES;
-    if (setsockopt(p->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
-        setsockopt(p->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-    p->large = malloc(ETHER_LINK_BYTES + p->mtu);
-    return p->large != NULL &&
-           setsockopt(p->fd, SOL_PACKET, PACKET_COPY_THRESH, &on, sizeof on) == 0;
-}
-
-/* The kernel has mapped all pages. Where page tables are a hypervisor's, the first look at each
- * takes some 20 us all the same, which so many messages would pay in turn. */
-static void pages_look_at(const uint8_t *memory, size_t bytes)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    for (size_t at = 0; at < bytes; at += page)
-        (void)*(const volatile uint8_t *)(memory + at);
-}
-
-static bool ring_map(struct packet *p)
-{
-    struct ring *r = &p->ring;
-    const int version = TPACKET_V2;
-    size_t whole = p->mtu < SLOT_PAYLOAD_BYTES ? p->mtu : SLOT_PAYLOAD_BYTES;
-    r->slot_bytes = rounded(SLOT_HEAD_BYTES + ETHER_LINK_BYTES + whole, TPACKET_ALIGNMENT);
-    r->block_bytes = BLOCK_BYTES;
-    r->slots_a_block = (unsigned)(r->block_bytes / r->slot_bytes);
-    r->bytes = RING_BYTES;
-    const unsigned blocks = (unsigned)(r->bytes / r->block_bytes);
-    r->slots = blocks * r->slots_a_block;
-    const struct tpacket_req request = {.tp_block_size = (unsigned)r->block_bytes,
-                                        .tp_block_nr = blocks,
-                                        .tp_frame_size = (unsigned)r->slot_bytes,
-                                        .tp_frame_nr = r->slots};
-    if (setsockopt(p->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) != 0 ||
-        setsockopt(p->fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) != 0)
-        return false;
-    if (whole < p->mtu && !large_allow(p))
-        return false;
-    r->memory = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
-    if (r->memory == MAP_FAILED)
-        return false;
-    pages_look_at(r->memory, r->bytes);
-    return true;
-}
-
 static bool batch_create(struct packet *p)
 {
     struct batch *b = &p->batch;
@@ -155,11 +93,11 @@ struct packet *packet_create(int fd, const char **why)
     if (p == NULL)
         return NULL;
     p->fd = fd;
-    p->ring.memory = MAP_FAILED;
     bool good = look_up(p, why);
     if (good) {
         *why = "no memory for its ring";
-        good = ring_map(p) && batch_create(p);
+        good = packet_ring_map(&p->ring, fd, p->mtu, RING_BYTES, SLOT_PAYLOAD_BYTES) &&
+               batch_create(p);
     }
     if (good)
         return p;
@@ -172,9 +110,7 @@ void packet_destroy(struct packet *p)
 {
     if (p == NULL)
         return;
-    if (p->ring.memory != MAP_FAILED)
-        munmap(p->ring.memory, p->ring.bytes);
-    free(p->large);
+    packet_ring_unmap(&p->ring);
     free(p->batch.memory);
     if (p->fd >= 0)
         close(p->fd);
@@ -191,72 +127,35 @@ size_t packet_mtu(const struct packet *p)
     return p->mtu;
 }
 
-/* The kernel reckons a frame at the memory it takes: up to twice its size. */
 size_t packet_waiting_bytes(const struct packet *p)
 {
-    int bytes = 0;
-    socklen_t size = sizeof bytes;
-    if (p->large == NULL || getsockopt(p->fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0)
-        return p->ring.bytes / 2;
-    return (size_t)bytes / 2;
+    return packet_ring_room(&p->ring);
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-static struct tpacket2_hdr *slot_at(const struct ring *r)
-{
-    size_t block = r->next / r->slots_a_block, in_block = r->next % r->slots_a_block;
-    return (void *)(r->memory + block * r->block_bytes + in_block * r->slot_bytes);
-}
-
-static bool slot_is_ours(const struct tpacket2_hdr *slot)
-{
-    return (__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER) != 0;
-}
-
 bool packet_waiting(const struct packet *p)
 {
-    return slot_is_ours(slot_at(&p->ring));
+    return packet_ring_waiting(&p->ring);
 }
 
 void packet_release(struct packet *p)
 {
-    struct ring *r = &p->ring;
-    __atomic_store_n(&slot_at(r)->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-    r->next = r->next + 1 < r->slots ? r->next + 1 : 0;
-}
-
-/* The frame of a slot of ours; NULL: it is not whole, or too short to be one. */
-static const uint8_t *slot_frame(const struct packet *p, const struct tpacket2_hdr *slot)
-{
-    if (slot->tp_len < ETHER_LINK_BYTES)
-        return NULL;
-    if (slot->tp_snaplen == slot->tp_len)
-        return (const uint8_t *)slot + slot->tp_mac;
-    if (p->large == NULL || (slot->tp_status & TP_STATUS_COPY) == 0)
-        return NULL;
-    ssize_t n = recv(p->fd, p->large, ETHER_LINK_BYTES + p->mtu, MSG_DONTWAIT);
-    return n == (ssize_t)slot->tp_len ? p->large : NULL;
+    packet_ring_release(&p->ring);
 }
 
 const uint8_t *packet_next(struct packet *p, size_t *size, struct address *from)
 {
-    for (;;) {
-        const struct tpacket2_hdr *slot = slot_at(&p->ring);
-        if (!slot_is_ours(slot))
-            return NULL;
-        const uint8_t *frame = slot_frame(p, slot);
-        if (frame != NULL) {
-            size_t length = slot->tp_len;
-            struct address to;
-            uint16_t type;
-            struct cursor c = cursor_reader(frame, length);
-            ether_get_link(&c, &to, from, &type);
-            *size = cursor_left(&c);
-            return frame + ETHER_LINK_BYTES;
-        }
-        packet_release(p);
-    }
+    size_t length;
+    const uint8_t *frame = packet_ring_next(&p->ring, &length);
+    if (frame == NULL)
+        return NULL;
+    struct address to;
+    uint16_t type;
+    struct cursor c = cursor_reader(frame, length);
+    ether_get_link(&c, &to, from, &type);
+    *size = cursor_left(&c);
+    return frame + ETHER_LINK_BYTES;
 }
 
 /* ---- out ------------------------------------------------------------------------------------- */

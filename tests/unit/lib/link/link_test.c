@@ -1,4 +1,4 @@
-/* links: lib/link/link_*.c lib/link/ring.c lib/link/shared_memory.c lib/link/barrier.c proto/auth/auth.c cipher/cipher*.c proto/auth/stream_auth.c proto/auth/record.c proto/wire/cursor.c proto/wire/address.c proto/wire/datagram.c proto/session/detour.c proto/wire/ether.c proto/window/window*.c tests/sim/network.c tests/unit/lib/link/veth.c proto/session/fault.c */
+/* links: lib/link/link_*.c lib/link/packet_ring.c lib/link/ring.c lib/link/shared_memory.c lib/link/barrier.c proto/auth/auth.c cipher/cipher*.c proto/auth/stream_auth.c proto/auth/record.c proto/wire/cursor.c proto/wire/address.c proto/wire/datagram.c proto/session/detour.c proto/wire/ether.c proto/window/window*.c tests/sim/network.c tests/unit/lib/link/veth.c proto/session/fault.c */
 /*
  * link_test.c - the contract of link.h, one suite over every kind of link.
  *
