@@ -32,7 +32,7 @@ PROTO_SRC := $(wildcard proto/*/*.c cipher/*.c)
 LIB_SRC := $(filter-out lib/pvm3/%,$(wildcard lib/*/*.c))
 DAEMON_SRC := $(wildcard daemon/*/*.c)
 # programs beside coveyd: covey_NAME.c in these rooms is the main file of covey-NAME
-HELPER_SRC := $(wildcard tools/wire/*.c tools/probe/*.c tools/launch/*.c)
+HELPER_SRC := $(wildcard tools/wire/*.c tools/probe/*.c tools/launch/*.c tools/raw/*.c)
 HELPER_MAINS := $(foreach f,$(HELPER_SRC),$(if $(filter covey_%,$(notdir $(f))),$(f)))
 helper_name = $(subst _,-,$(basename $(notdir $(1))))
 HELPERS := $(foreach m,$(HELPER_MAINS),$(BUILD)/$(call helper_name,$(m)))
@@ -43,7 +43,7 @@ APP_NAMES := $(sort $(APP_NAMES))
 # what of lib/ the daemon shares: the sockets and rings that both ends need
 DAEMON_LIB_SRC := $(wildcard lib/link/*.c)
 # what of daemon/ those programs share
-HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/base/*.c daemon/process/*.c daemon/link/*.c) \
+HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/base/*.c daemon/process/*.c daemon/link/*.c lib/link/packet_ring.c) \
 	daemon/launch/launcher.c daemon/launch/launchspec.c daemon/launch/ticket.c
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
@@ -507,18 +507,24 @@ CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
 # in a folder that the loader does not know a program must be told where its library lies
 RPATH := $(if $(filter /usr/lib /usr/local/lib,$(LIBDIR)),,-Wl,-rpath,$${libdir} )
-# Raw Ethernet needs a capability; without it coveyd does everything else. covey-sniff may inherit the same one:
-# only root, and who is given it, may watch the wire.
+# Raw Ethernet needs a capability. covey-raw has it, and who may execute that, the members of its group, has the route
+# ether; all else works without. covey-sniff may inherit the capability: only root, and who is given it, may watch the wire.
+RAW_GROUP ?= covey
+RAW := $(LIBEXECDIR)/covey/covey-raw
 SETCAP := PATH=$$PATH:/usr/sbin:/sbin setcap
-NO_CAPABILITY := echo "coveyd has no CAP_NET_RAW and so no route ether; as root: setcap cap_net_raw+ep $(BINDIR)/coveyd"
+NO_CAPABILITY := echo "covey-raw has no CAP_NET_RAW, and ordinary users no route ether; as root: setcap cap_net_raw+ep $(RAW)"
+NO_GROUP := echo "covey-raw is root's alone, and ordinary users have no route ether: there is no group $(RAW_GROUP), see covey-raw(8)"
 LDCONFIG := PATH=$$PATH:/usr/sbin:/sbin ldconfig
 
 .PHONY: install uninstall
 install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(MANDIR))
 	install -m 755 $(wildcard $(BUILD)/coveyd $(BUILD)/covey) $(DESTDIR)$(BINDIR)
-	@$(SETCAP) cap_net_raw+ep $(DESTDIR)$(BINDIR)/coveyd 2>/dev/null || $(NO_CAPABILITY)
-	install -m 755 $(BUILD)/covey-bench $(HELPERS) $(APP_NAMES:%=$(BUILD)/apps/%) $(DESTDIR)$(LIBEXECDIR)/covey
+	install -m 755 $(BUILD)/covey-bench $(filter-out %/covey-raw,$(HELPERS)) $(APP_NAMES:%=$(BUILD)/apps/%) \
+		$(DESTDIR)$(LIBEXECDIR)/covey
+	install -m 750 $(BUILD)/covey-raw $(DESTDIR)$(LIBEXECDIR)/covey
+	@[ "$$(id -u)" != 0 ] || chgrp $(RAW_GROUP) $(DESTDIR)$(RAW) 2>/dev/null || $(NO_GROUP)
+	@$(SETCAP) cap_net_raw+ep $(DESTDIR)$(RAW) 2>/dev/null || $(NO_CAPABILITY)
 	@$(SETCAP) cap_net_raw+ei $(DESTDIR)$(LIBEXECDIR)/covey/covey-sniff 2>/dev/null || true
 	install -m 644 lib/covey.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(filter lib/covey/%,$(PUBLIC_H)) $(DESTDIR)$(INCLUDEDIR)/covey

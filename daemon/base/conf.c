@@ -172,8 +172,9 @@ static int on_setting(void *context, const char *section, const char *name, cons
     return refuse_setting(reading, "unknown section [%s]%s", section, "");
 }
 
-/* With a capability that root gave the program any user could ask for raw sockets otherwise. That
- * a file is root's is not enough: he may have written it to be read, not to be obeyed here. */
+/* With a capability that root gave coveyd any user could ask for raw sockets otherwise: who obeys
+ * `direct` asks for this, too. That a file is root's is not enough: he may have written it to be
+ * read, not to be obeyed here. */
 static bool may_give_sockets(FILE *file)
 {
     struct stat st, system;
@@ -193,11 +194,7 @@ static int read_conf_file(struct conf *conf, const char *path, FILE *file, struc
         return failure_set(why, "%.200s:%d: %.250s", path, line, cause.text);
     if (line == 0 && ferror(file))
         return failure_set(why, "cannot read %s: %s", path, strerror(errno));
-    if (line == 0 && conf->ether.direct && !may_give_sockets(file))
-        return failure_set(why,
-                           "%.200s: direct = yes counts only in " SYSTEM_FILE ", where root owns "
-                           "it and nobody else can write it",
-                           path);
+    conf->ether.direct_is_roots = conf->ether.direct && may_give_sockets(file);
     return line == 0 ? 0 : failure_set(why, "cannot read %s: memory is exhausted", path);
 }
 

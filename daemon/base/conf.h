@@ -36,6 +36,7 @@ struct conf_ether {
     char interface[CONF_INTERFACE_MAX + 1]; /* "": the one that has the advertised address */
     uint16_t type;                          /* EtherType of the frames */
     bool direct;                            /* tasks are given sockets of their own */
+    bool direct_is_roots;                   /* root's own file says so: see conf.c */
     bool services;                          /* what the VM agrees on goes by it */
 };
 

@@ -1,6 +1,6 @@
 /*
  * ether.h - the raw Ethernet link between daemons: frames of one EtherType on one interface. They
- * are received through libpcap, filtered in the kernel, and sent many a system call.
+ * are filtered in the kernel, received without system calls, and sent many a system call.
  */
 #ifndef COVEY_DAEMON_ETHER_H
 #define COVEY_DAEMON_ETHER_H
@@ -14,12 +14,13 @@
 
 struct ether_link;
 
-/* NULL and *why on failure; it needs CAP_NET_RAW. */
-struct ether_link *ether_open(const struct nic *nic, uint16_t type, struct failure *why);
+/* Over the daemon's socket of raw_socket_open(), which it takes over, also on failure: NULL and
+ * *why then. It waits for the kernel, some milliseconds. */
+struct ether_link *ether_open(const struct nic *nic, uint16_t type, int fd, struct failure *why);
 void ether_close(struct ether_link *link); /* NULL is fine */
 
-int ether_fd(const struct ether_link *link);      /* readable: ether_receive() */
-int ether_send_fd(const struct ether_link *link); /* writable: ether_flush() */
+/* Readable: ether_receive(); writable: ether_flush(). */
+int ether_fd(const struct ether_link *link);
 const struct nic *ether_nic(const struct ether_link *link);
 uint16_t ether_type(const struct ether_link *link);
 size_t ether_datagram_bytes(const struct ether_link *link); /* the most that a frame carries */

@@ -6,8 +6,9 @@
  * root has, whatever the daemon gave up: so root's daemon only lowers it, and keeps it permitted.
  * (If it did not, its children would gain a capability by being executed, and a process that gains
  * one forgets that it is to die with its parent.) A program with a file capability cannot be traced
- * by its user's others, nor can their descriptors be taken, so that the daemon's raw sockets stay
- * its own; nothing here changes that.
+ * by its user's others, nor can their descriptors be taken, so that the raw sockets of a coveyd
+ * that opened them itself stay its own, and nobody makes covey-raw do what it does not do; nothing
+ * here changes that.
  */
 #include "daemon/link/privilege.h"
 
@@ -61,6 +62,15 @@ int privilege_raise_raw(void)
         return error;
     words[0].effective |= RAW_BIT;
     return capabilities_set(words);
+}
+
+int privilege_keep_raw(void)
+{
+    capability_words raw = {{.permitted = RAW_BIT}};
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return -errno;
+    return capabilities_set(raw);
 }
 
 bool privilege_may_capture(void)

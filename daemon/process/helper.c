@@ -25,6 +25,8 @@ int helper_find(const char *name, char path[HELPER_PATH_BYTES], struct failure *
         snprintf(path, HELPER_PATH_BYTES, "%s%s%s", own, places[i], name);
         if (access(path, X_OK) == 0)
             return 0;
+        if (access(path, F_OK) == 0)
+            return failure_set(why, "this user may not execute %.300s", path);
     }
     return failure_set(why, "%s is neither beside coveyd, in %.200s, nor in ../libexec/covey there",
                        name, own);

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/usr
 
-expect "make install" make --no-print-directory install BUILD="$BUILD" PREFIX="$prefix" >"$work/log" 2>&1 ||
+expect "make install" make --no-print-directory install BUILD="$BUILD" PREFIX="$prefix" RAW_GROUP=65534 >"$work/log" 2>&1 ||
     cat "$work/log"
 
 # ---- what is there ----
@@ -19,22 +19,38 @@ is_link_to() { [ "$(readlink "$1")" = "$2" ]; }
 version=$(sed -n 's/^#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey/base.h)
 soname=libcovey.so.${version%%.*}
 for file in bin/covey bin/coveyd include/covey.h include/covey/team.h lib/libcovey.a "lib/libcovey.so.$version" \
-    libexec/covey/covey-{sniff,probe,measure,launch,offer} lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
+    libexec/covey/covey-{sniff,probe,measure,launch,offer,raw} lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
     expect "$file is installed" test -s "$prefix/$file"
 done
 # where it cannot be set the installation says so
 has_capability() {
-    PATH=$PATH:/usr/sbin:/sbin getcap "$prefix/bin/coveyd" | grep -q 'cap_net_raw=ep' ||
-        grep -q "coveyd has no CAP_NET_RAW .*: setcap cap_net_raw+ep $prefix/bin/coveyd" "$work/log"
+    PATH=$PATH:/usr/sbin:/sbin getcap "$raw" | grep -q 'cap_net_raw=ep' ||
+        grep -q "covey-raw has no CAP_NET_RAW, .*: setcap cap_net_raw+ep $raw" "$work/log"
 }
-expect "coveyd has its capability" has_capability
+raw=$prefix/libexec/covey/covey-raw
+expect "covey-raw has its capability" has_capability
+# root's installation is for the members of a group, and for nobody else; if there is none it says so
+executed_by() { # MODE and GROUP, FILE
+    [ "$(stat -c '%a %g' "$2")" = "$1" ] || { stat "$2" && false; }
+}
+installs_without_group() {
+    make --no-print-directory install BUILD="$BUILD" DESTDIR="$work/staged" RAW_GROUP=no-such-group >"$work/log2" 2>&1 &&
+        grep -q "covey-raw is root's alone, .* there is no group no-such-group" "$work/log2" &&
+        executed_by "750 0" "$work/staged/usr/local/libexec/covey/covey-raw"
+}
+if [ "$(id -u)" = 0 ]; then
+    expect "the group that is named may execute it" executed_by "750 65534" "$raw"
+    expect "without a group root alone may" installs_without_group
+else
+    expect "who installs it may execute it" executed_by "750 $(id -g)" "$raw"
+fi
 # covey-sniff has none of its own: it may inherit one
 may_inherit() {
-    ! PATH=$PATH:/usr/sbin:/sbin getcap "$prefix/bin/coveyd" | grep -q cap_net_raw ||
+    ! PATH=$PATH:/usr/sbin:/sbin getcap "$raw" | grep -q cap_net_raw ||
         PATH=$PATH:/usr/sbin:/sbin getcap "$prefix/libexec/covey/covey-sniff" | grep 'cap_net_raw=ei$'
 }
 none_but_these() {
-    [ "$(PATH=$PATH:/usr/sbin:/sbin getcap -r "$prefix" | grep -cvE '/(coveyd|covey-sniff) ')" = 0 ]
+    [ "$(PATH=$PATH:/usr/sbin:/sbin getcap -r "$prefix" | grep -cvE '/(covey-raw|covey-sniff) ')" = 0 ]
 }
 expect "covey-sniff may inherit it" may_inherit
 expect "no other program has any" none_but_these
@@ -44,7 +60,7 @@ examines() { "$prefix/bin/coveyd" --examine --local </dev/null | grep '^@ready';
 expect "coveyd finds them, too" examines
 tell_what_they_are() {
     local program
-    for program in "$prefix"/libexec/covey/covey-{sniff,probe,measure,launch,offer}; do
+    for program in "$prefix"/libexec/covey/covey-{sniff,probe,measure,launch,offer,raw}; do
         [[ "$("$program" --version)" = "${program##*/} $version (protocol "*")" ]] &&
             "$program" --help | grep -q "^usage: ${program##*/}" || return
     done
@@ -147,6 +163,7 @@ as_nobody() { # COMMAND, with the installation in PATH
         HOME="$work/nobody" XDG_RUNTIME_DIR="$work/nobody/run" COVEY_VM="ordinary.$$" sh -c "$1"
 }
 of_an_ordinary_user() {
+    setcap cap_net_raw+ep "$prefix/bin/coveyd"
     chmod 755 "$work" && mkdir "$work/nobody" && mkdir -m 700 "$work/nobody/run" || return
     printf '#!/bin/sh\neval "$3 --local"\n' >"$work/nobody/my-start"
     chmod 755 "$work/nobody/my-start" && chown -R 65534:65534 "$work/nobody"
@@ -155,7 +172,7 @@ of_an_ordinary_user() {
     cat "$work/out"
     grep -q '^h7 joined' "$work/out" && ! grep 'cannot be examined' "$work/out"
 }
-if [ "$(id -u)" = 0 ] && getcap "$prefix/bin/coveyd" | grep -q cap_net_raw; then
+if [ "$(id -u)" = 0 ] && getcap "$raw" | grep -q cap_net_raw; then
     expect "an ordinary user's daemon is examined, and offers are made by it" of_an_ordinary_user
 else
     skip "an ordinary user's daemon" "no root, or no capabilities of files"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # timeout: 600
 # The route ether in a lab: it keeps the promises of a route at MTU 1500, with jumbo frames, in a VM
-# that encrypts and under faults; an ordinary user's coveyd carries it with the capability that make
-# install sets, which it then gives up, and says what is missing without; hosts that are not on one
-# segment are told so. What tasks agree on goes by raw frames, too. SOAK=1: all cases of the conformance
+# that encrypts and under faults; an ordinary user's coveyd carries it by covey-raw, which then is gone
+# unless the user's own covey.conf says direct = yes, or by a capability of its own, which it then gives
+# up, and says what is missing without; hosts that are not on one segment are told so. What tasks agree on goes by raw frames, too. SOAK=1: all cases of the conformance
 # suite, with all their sizes. Needs root.
 set -u
 cd "$(dirname "$0")/../.."
@@ -211,7 +211,7 @@ serve_launches() {
 user_up() {
     mkdir -m 755 "$top" && mkdir -m 700 "$top/run" && mkdir "$top/bin" || return 1
     chmod 755 "$scratch"
-    cp "$BUILD"/coveyd "$BUILD"/covey "$BUILD"/tests/attack/echo "$top/bin" &&
+    cp "$BUILD"/coveyd "$BUILD"/covey "$BUILD"/covey-raw "$BUILD"/tests/attack/echo "$top/bin" &&
         mkfifo "$top/command" "$top/in" "$top/out" || return 1
     cat >"$top/launch" <<END
 exec 3<&0
@@ -221,7 +221,7 @@ cat $top/out
 kill \$! 2>/dev/null
 exit 0
 END
-    chown -R $owner "$top"
+    chown -R $owner "$top" && chown root:root "$top/bin/covey-raw" && chmod 750 "$top/bin/covey-raw" || return 1
     tests/lab/lab up --hosts 2 || return 1
     serve_launches &
     launches=$!
@@ -240,7 +240,7 @@ no_capabilities() { # PID
     [ "$(grep -cE '^Cap(Inh|Prm|Eff|Amb):[[:space:]]*0+$' "/proc/$1/status")" = 4 ] ||
         { grep ^Cap "/proc/$1/status"; return 1; }
 }
-talks() { # ROUTE
+talks() { # ROUTE; with_socket=1: the task has a packet socket
     rm -f "$top/tid"
     user_covey run -n 1 --route "$1" --host h2 "$top/bin/echo" serve >"$top/tid" 2>&1 &
     serving=$!
@@ -250,7 +250,7 @@ talks() { # ROUTE
     local status=$?
     task=$(pgrep -u $owner -f "^$top/bin/echo serve")
     no_capabilities "$task" || status=2
-    packet_sockets "$task" && status=2
+    if packet_sockets "$task"; then [ "${with_socket:-}" = 1 ] || status=3; else [ -z "${with_socket:-}" ] || status=4; fi
     as_on h1 "$top/bin/echo" stop "$tid"
     wait $serving
     return $status
@@ -269,14 +269,66 @@ refuses() { # WORDS: the route, and udp works
     grep -q "$1" "$top/said" && talks udp
 }
 
+configured() { mkdir -p "$top/covey" && printf '%s\n' "$@" >"$top/covey/covey.conf"; }
+covey_raw_of() { pgrep -u $owner -P "$(daemon_of h1)" -x covey-raw; }
+only_raw_lowered() { # PID: what covey-raw has left
+    grep -qE '^CapPrm:[[:space:]]*0*2000$' "/proc/$1/status" && grep -qE '^NoNewPrivs:[[:space:]]*1$' "/proc/$1/status" &&
+        [ "$(grep -cE '^Cap(Inh|Eff|Amb):[[:space:]]*0+$' "/proc/$1/status")" = 3 ] || { cat "/proc/$1/status"; return 1; }
+}
+no_covey_raw() { ! pgrep -u $owner -x covey-raw; }
+refuses_to_start() { # WORDS
+    user_covey start --name ether h1 >"$top/started" 2>&1 && return 1
+    cat "$top/started"
+    grep -q "$1" "$top/started"
+}
+
+by_covey_raw() {
+    expect "a VM of covey-raw" start
+    expect "the daemon has no capability" no_capabilities "$(daemon_of h1)"
+    expect "the daemon has its socket" packet_sockets "$(daemon_of h1)"
+    expect "covey-raw has ended" within 5 no_covey_raw
+    expect "the route works, and tasks have neither capability nor sockets" talks ether
+    user_covey halt >/dev/null
+
+    configured '[ether]' 'direct = yes'
+    expect "a VM whose user wants direct links" start
+    expect "covey-raw stays, with one capability, lowered" only_raw_lowered "$(covey_raw_of)"
+    with_socket=1 expect "the route works, and a task has a socket of its own" talks ether
+    mapfile -t helpers < <(pgrep -u $owner -x covey-raw)
+    expect "there is one a host, and both are ended" eval "[ ${#helpers[@]} = 2 ] && kill ${helpers[*]}"
+    expect "the route works as before, through the daemons" talks ether
+    user_covey halt >/dev/null
+
+    expect "a VM of it again" start
+    user_covey halt >/dev/null
+    expect "covey-raw ends with its daemon" within 5 no_covey_raw
+
+    configured '[ether]' 'direct = yes' 'ethertype = 0x9000'
+    expect "a VM of another EtherType" start
+    expect "covey-raw has no sockets of it" refuses "and covey-raw gives sockets of EtherType 0x88b5 or 0x88b6 alone$"
+    user_covey halt >/dev/null
+
+    configured '[ether]' 'direct = yes'
+    setcap -r "$top/bin/covey-raw" && setcap cap_net_raw+ep "$top/bin/coveyd"
+    expect "a coveyd that could gives no task a socket because its user says so" refuses_to_start \
+        "direct = yes counts only in /etc/covey.conf.* or with covey-raw: covey-raw has none"
+    rm "$top/covey/covey.conf"
+}
+
 user() {
     user_up || { bad "a lab"; user_down; return; }
     expect "a VM without the capability" start
-    expect "the route says what is missing, and how to get it" refuses \
-        "h1 has no CAP_NET_RAW; .*: setcap cap_net_raw+ep $top/bin/coveyd$"
+    expect "the route says that the user may not execute covey-raw" refuses \
+        "h1 has no CAP_NET_RAW, and this user may not execute $top/bin/covey-raw$"
     user_covey halt >/dev/null
-    if setcap cap_net_raw+ep "$top/bin/coveyd" 2>/dev/null; then
-        expect "a VM with it" start
+    chgrp $owner "$top/bin/covey-raw"
+    expect "a VM whose covey-raw has no capability" start
+    expect "the route says what is missing, and how to get it" refuses \
+        "h1 has no CAP_NET_RAW, and covey-raw has none: as root, setcap cap_net_raw+ep $top/bin/covey-raw$"
+    user_covey halt >/dev/null
+    if setcap cap_net_raw+ep "$top/bin/covey-raw" 2>/dev/null; then
+        by_covey_raw
+        expect "a VM with its own" start
         expect "the daemon has given it up" no_capabilities "$(daemon_of h1)"
         expect "the daemon has its sockets" packet_sockets "$(daemon_of h1)"
         expect "the route works, and tasks have neither capability nor sockets" talks ether

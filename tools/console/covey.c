@@ -25,10 +25,11 @@
  *   bench/     covey bench and covey schedule; tasks/ is covey-bench, the program that they run
  *   predict/   covey predict and covey calibrate
  *
- * Three rooms are of programs beside coveyd, which use daemon/base and daemon/link, not these:
+ * Four rooms are of programs beside coveyd, which use daemon/base and daemon/link, not these:
  *
  *   wire/      covey-sniff, which covey sniff runs
  *   probe/     covey-probe, for covey doctor, and covey-measure, which coveyd runs
+ *   raw/       covey-raw, which hands packet sockets to coveyd
  *   launch/    covey-launch, for covey doctor, and covey-offer, for programs that start hosts
  *
  * The console uses covey.h alone. A command gets a struct tool and its words and returns an

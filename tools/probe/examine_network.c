@@ -9,6 +9,8 @@
 
 #include "daemon/link/candidate.h"
 #include "daemon/link/nic.h"
+#include "daemon/link/raw_source.h"
+#include "proto/wire/ether.h"
 #include "tools/probe/examine.h"
 
 #define LIST_BYTES 256
@@ -49,6 +51,17 @@ static int list_interfaces(const struct ifaddrs *first, char list[LIST_BYTES])
     return count;
 }
 
+/* Whether covey-raw has a socket for this user. */
+static bool covey_raw_gives(const struct nic *nic, uint16_t type, struct failure *why)
+{
+    struct raw_source *source = raw_source_open(nic, type, false, why);
+    int fd = source == NULL ? -1 : raw_source_get(source, ETHER_CHANNEL_DAEMON, 0, why);
+    raw_source_close(source);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 /* Raw Ethernet is missed by nobody unless covey.conf wants it. */
 static void examine_ether(const struct conf *conf, const struct address *ip, bool raw)
 {
@@ -56,14 +69,13 @@ static void examine_ether(const struct conf *conf, const struct address *ip, boo
     struct failure why;
     if (conf->ether.enabled != CONF_YES)
         return;
-    if (!raw)
-        examine_finding("no-ether",
-                        "as root: setcap cap_net_raw+ep coveyd; or enabled = auto in "
-                        "covey.conf",
-                        "coveyd has no CAP_NET_RAW, which [ether] in covey.conf wants");
-    else if (nic_find(&nic, conf->ether.interface, ip, &why) != 0)
+    if (nic_find(&nic, conf->ether.interface, ip, &why) != 0)
         examine_finding("no-ether", "correct interface under [ether] in covey.conf", "%s",
                         why.text);
+    else if (!raw && !covey_raw_gives(&nic, conf->ether.type, &why))
+        examine_finding(
+            "no-ether", "as root, as covey-raw(8) says; or enabled = auto in covey.conf",
+            "coveyd has no CAP_NET_RAW, which [ether] in covey.conf wants, and %s", why.text);
 }
 
 void examine_network(const struct conf *conf, bool local, bool raw)
