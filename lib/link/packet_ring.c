@@ -41,8 +41,8 @@ static size_t rounded(size_t size, size_t unit)
     return (size + unit - 1) / unit * unit;
 }
 
-/* The kernel has mapped all pages. Where page tables are a hypervisor's, the first look at each takes
- * some 20 us all the same, which so many messages would pay in turn. */
+/* The kernel has mapped all pages. Where page tables are a hypervisor's, the first look at each
+ * takes some 20 us all the same, which so many messages would pay in turn. */
 static void pages_look_at(const uint8_t *memory, size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
