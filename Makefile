@@ -48,7 +48,7 @@ HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
-# libpcap is loaded by the daemons that need it, see daemon/link/pcap_library.h
+# covey-sniff alone captures, with libpcap
 DAEMON_LIBS := -lev -lsodium -linih -lpthread -lm
 HELPER_LIBS := $(DAEMON_LIBS) -lpcap
 LIB_LIBS := -lsodium -lpthread -lm
