@@ -9,6 +9,8 @@
 #include "lib/model/model.h"
 #include "lib/msg/error.h"
 
+#define QUOTA_SHARE 0.9 /* a task alone that gets less of a processor is stopped by a quota */
+
 /* Of hosts that share their processors each sees the load of all; the most that one saw counts. */
 static double demand_of(const struct covey_host_stat *stats, int n, int at)
 {
@@ -25,6 +27,18 @@ static double demand_of(const struct covey_host_stat *stats, int n, int at)
 static double part_of_link(double bytes_per_s, double beta_s)
 {
     return fmin(1, fmax(0, bytes_per_s * beta_s));
+}
+
+/* Tasks that would need as much of the host as its kernel does for that traffic. A host that has a
+ * quota charges it to whoever runs: while nobody does it is not in the demand. */
+static double demand_of_traffic(const struct model_host *host, const struct model_load *load,
+                                const struct covey_host_stat *stat)
+{
+    double bytes_per_s =
+        fmax(0, stat->net_sent_bytes_per_s) + fmax(0, stat->net_received_bytes_per_s);
+    double drag_s = load->all_hosts > 2 ? load->all_drag_s : load->drag_s;
+    bool has_quota = host->share > 0 && host->share < QUOTA_SHARE;
+    return has_quota ? bytes_per_s * drag_s / host->share * fmax(0, 1 - host->demand) : 0;
 }
 
 static int find_host(const struct covey_host *hosts, int n, const char *name)
@@ -68,6 +82,7 @@ int covey_calibration_now(struct covey_calibration *calibration, int route,
         if (at < 0 || !stats[at].known)
             continue;
         host->demand = demand_of(stats, n, at);
+        host->demand += demand_of_traffic(host, &c->routes[model_route(c, route)].load, &stats[at]);
         host->link_out = part_of_link(stats[at].net_sent_bytes_per_s, beta_s);
         host->link_in = part_of_link(stats[at].net_received_bytes_per_s, beta_s);
         known++;

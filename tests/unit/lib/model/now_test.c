@@ -86,6 +86,22 @@ static void load_is_that_of_the_host(void)
     NEAR(sort_s(2), two_s);
 }
 
+/* What the kernel takes for 1 MB/s each way, at 10 ns a byte, is a tenth of a fifth of a processor;
+ * who is busy already is charged with it. */
+static void a_quota_pays_for_traffic(void)
+{
+    at_rest();
+    calibration.hosts[0].share = calibration.hosts[1].share = 0.2;
+    calibration.routes[COVEY_ROUTE_TCP].load.drag_s = 1e-8;
+    for (int i = 0; i < HOSTS; i++)
+        stats[i].net_sent_bytes_per_s = stats[i].net_received_bytes_per_s = 1e6;
+    stats[2].demand = 1; /* h1 */
+    CU_ASSERT_EQUAL(adjust(), 3);
+    NEAR(calibration.hosts[0].demand, 0.1);
+    NEAR(calibration.hosts[1].demand, 1);
+    NEAR(calibration.hosts[2].demand, 0); /* a whole processor, whose demand has it */
+}
+
 /* Hosts that share their processors share what loads them. */
 static void a_machine_is_one(void)
 {
@@ -127,6 +143,7 @@ static void nonsense_is_refused(void)
 static const struct test_case cases[] = {
     {"rest changes nothing", rest_changes_nothing},
     {"load is that of the host", load_is_that_of_the_host},
+    {"a quota pays for traffic", a_quota_pays_for_traffic},
     {"a machine is one", a_machine_is_one},
     {"who pages is left out", who_pages_is_left_out},
     {"nonsense is refused", nonsense_is_refused},
