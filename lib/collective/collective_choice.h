@@ -127,8 +127,9 @@ void choice_encode(const struct choice_table *table, uint64_t *words);
 bool choice_decode(struct choice_table *table, const uint64_t *words, size_t count);
 
 /* Where the table of this task comes from: $COVEY_COLLECTIVES, otherwise the user's file if there
- * is one, otherwise the default. 0 or an error that is set. */
-int choice_load(struct choice_table *table);
+ * is one, then what the library comes with, for hosts that share one medium or not. 0 or an error
+ * that is set. */
+int choice_load(struct choice_table *table, bool one_medium);
 
 struct covey_team;
 /* What a call of so many bytes takes; an algorithm that does not suit the team is passed over. */

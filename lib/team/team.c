@@ -185,9 +185,10 @@ static void agree_first(struct collective *c, struct covey_team *team, struct he
     if (o == NULL)
         return;
     struct hello *h = o->hellos;
-    o->error = choice_load(team->choices);
+    bool one_medium;
+    o->error = team_topology_find(team, &one_medium);
     if (o->error == COVEY_OK)
-        o->error = team_topology_find(team);
+        o->error = choice_load(team->choices, one_medium);
     snprintf(o->text, sizeof o->text, "%s", o->error != COVEY_OK ? covey_error_text() : "");
     h[0] = *own;
     for (int i = 1; i < team->size; i++)

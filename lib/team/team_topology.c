@@ -106,11 +106,23 @@ static int find_places(const struct covey_team *team, struct team_topology *t)
     return error_set(COVEY_EINVAL, "the topology has no host%s", missing);
 }
 
+/* Whether each member has its place, and all of them on one segment. */
+static bool share_medium(const struct team_topology *t, int size)
+{
+    const struct topology *tree = &t->topology->tree;
+    int medium = topology_segment(tree);
+    bool all = medium >= 0;
+    for (int i = 0; i < size && all; i++)
+        all = t->hosts[i] >= 0 && topology_link_between(tree, t->hosts[i], medium) != NULL;
+    return all;
+}
+
 /* ---- the team's -------------------------------------------------------------------------- */
 
 /* What the program says itself must be right; what the VM has need not suit this team. */
-int team_topology_find(struct covey_team *team)
+int team_topology_find(struct covey_team *team, bool *one_medium)
 {
+    *one_medium = false;
     const char *path = getenv("COVEY_TOPOLOGY");
     bool named = path != NULL && path[0] != '\0';
     struct team_topology *t = team_topology_create(team->size);
@@ -118,8 +130,10 @@ int team_topology_find(struct covey_team *team)
         return COVEY_ENOMEM;
     int error =
         named ? covey_topology_load(path, &t->topology) : covey_vm_topology(team->vm, &t->topology);
-    if (error == COVEY_OK)
+    if (error == COVEY_OK) {
         error = find_places(team, t);
+        *one_medium = share_medium(t, team->size);
+    }
     if (error == COVEY_OK) {
         take_over(team, t);
         return COVEY_OK;

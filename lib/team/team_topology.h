@@ -18,8 +18,9 @@ struct team_topology {
 };
 
 /* For the first member: the topology that is to be the team's ($COVEY_TOPOLOGY, or the VM's), with
- * its members' places in it; none is no error. */
-int team_topology_find(struct covey_team *team);
+ * its members' places in it; none is no error. *one_medium: it says that all of them share a
+ * segment, where nothing is scheduled. */
+int team_topology_find(struct covey_team *team, bool *one_medium);
 /* For all, when they know whether the first one has a topology: the others get it. */
 int team_topology_share(struct covey_team *team, bool there, bool blind);
 /* What the first member says of itself, and all go by: see pace.h. */

@@ -29,6 +29,18 @@ vm --hosts 3 -- bash -c '
     "$1" --rounds 20 --route ether --host h2,h3 cast 3
     covey stats' - "$BUILD/tests/conformance/collective"
 vm --plain h2 --hosts 3 -- "$BUILD/tests/conformance/collective" --rounds 30 random 5
+# What the table takes on one medium, once the topology says that it is one.
+medium() {
+    { echo "segment s1 100M" && printf 'host h%d s1\n' 1 2 3 4; } >"$scratch/medium"
+    XDG_CONFIG_HOME=$scratch/config tests/lab/vm.sh --hosts 4 --segment 100M -- bash -c '
+        took() { covey bench collectives -n 4 --call allgather --sizes 1K,64K --rounds 1 --batch 2000 --json; }
+        took && covey topology --use "$1" && took' - "$scratch/medium" >"$scratch/medium.out" 2>&1
+}
+chosen() { grep -o '"chosen": *"[^"]*"' "$scratch/medium.out" | cut -d'"' -f4 | xargs; }
+chooses() { [ "$(chosen)" = "$1" ] || { echo "took: $(chosen)" && tail -n 5 "$scratch/medium.out"; return 1; }; }
+expect "a lab with one medium runs" medium
+expect "a topology that says so has long arrays cast" chooses "ring ring bruck ring ring ring bruck cast" # of 2 and 4
+
 printf '[daemon]\nfault = loss=0.05,dup=0.02,reorder=0.05\n' >>"$scratch/config/covey/covey.conf"
 vm --hosts 4 -- bash -c '
     "$1" --rounds 24 --route ether --host h2,h3,h4 random 4

@@ -120,6 +120,27 @@ static void casts_of_all_need_a_way(void)
     }
 }
 
+/* Long arrays on one medium; the user's file has the word before that. */
+static void one_medium_is_cast_on(void)
+{
+    struct choice_table table;
+    unsetenv("COVEY_COLLECTIVES");
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+    struct covey_team team = {.size = 4, .hosts = 4, .choices = &table, .casts = CASTS_BY_TABLE};
+    for (int medium = 0; medium < 2; medium++) {
+        CU_ASSERT_EQUAL(choice_load(&table, medium), COVEY_OK);
+        CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLGATHER, 2048), ALLGATHER_BRUCK);
+        CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLGATHER, 65536),
+                        medium ? ALLGATHER_CAST : ALLGATHER_RING);
+        CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLREDUCE, 16384),
+                        medium ? ALLREDUCE_CAST : ALLREDUCE_RECURSIVE_DOUBLING);
+        team.casts = CASTS_NEVER;
+        CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLGATHER, 65536), ALLGATHER_RING);
+        team.casts = CASTS_BY_TABLE;
+    }
+    unsetenv("XDG_CONFIG_HOME");
+}
+
 static void mistakes_are_refused_by_line(void)
 {
     static const char *const texts[] = {"\nbcast * *\n",
@@ -201,15 +222,15 @@ static void the_file_is_named_in_errors(void)
     fputs("barrier * * tree\nbcast * * what\n", file);
     fclose(file);
     setenv("COVEY_COLLECTIVES", path, 1);
-    CU_ASSERT_EQUAL(choice_load(&table), COVEY_EINVAL);
+    CU_ASSERT_EQUAL(choice_load(&table, false), COVEY_EINVAL);
     CU_ASSERT_PTR_NOT_NULL(strstr(covey_error_text(), ":2: the operation has no such algorithm"));
     file = fopen(path, "w");
     fputs("barrier * * tree\n", file);
     fclose(file);
-    CU_ASSERT_EQUAL(choice_load(&table), COVEY_OK);
+    CU_ASSERT_EQUAL(choice_load(&table, false), COVEY_OK);
     CU_ASSERT_EQUAL(choose(&table, OPERATION_BARRIER, 3, 0), BARRIER_TREE);
     unlink(path);
-    CU_ASSERT_EQUAL(choice_load(&table), COVEY_ESYS);
+    CU_ASSERT_EQUAL(choice_load(&table, false), COVEY_ESYS);
     CU_ASSERT_PTR_NOT_NULL(strstr(covey_error_text(), path));
     unsetenv("COVEY_COLLECTIVES");
 }
@@ -238,6 +259,7 @@ int main(void)
         {"what does not suit is passed over", what_does_not_suit_is_passed_over},
         {"hosts of several tasks go by their leads", hosts_of_several_tasks_go_by_their_leads},
         {"casts of all need a way", casts_of_all_need_a_way},
+        {"one medium is cast on", one_medium_is_cast_on},
         {"mistakes are refused by line", mistakes_are_refused_by_line},
         {"a table has so many rows", a_table_has_so_many_rows},
         {"the wire form reads back", the_wire_form_reads_back},
