@@ -2,8 +2,9 @@
  * raw_request.h - how coveyd asks covey-raw for a packet socket, and how it gets one: messages over
  * a socket of type SOCK_SEQPACKET, both ends of one installation.
  *
- *   request = version=u32(1) channel=u32 vm=u32         ; of raw_socket_open(): 12 bytes, no more,
- * no less reply   = granted=u8(0), and a descriptor with it | refused=u8(1) text ; one line, why
+ *   request = version=u32(1) channel=u32 vm=u32   ; of raw_socket_open(): exactly 12 bytes
+ *   reply   = granted=u8(0)                       ; and a descriptor with it
+ *           / refused=u8(1) text                  ; why, in one line
  *
  * Interface and EtherType are not asked for: they are arguments of covey-raw, which says by a reply
  * that nobody asked for that it will not do with them, and ends.
