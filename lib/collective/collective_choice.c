@@ -82,10 +82,12 @@ static const char built_in[] = "barrier        *  *    shared\n"
 
 /* Where all hosts share one medium: of n hosts n blocks are on it by casts, and n (n - 1) by
  * messages. */
-static const char on_one_medium[] = "allgather      2  *    ring\n"
+static const char on_one_medium[] = "allgather      *  *    shared\n"
+                                    "allgather      2  *    ring\n"
                                     "allgather      *  2K   hosts\n"
                                     "allgather      *  2K   bruck\n"
                                     "allgather      *  *    cast\n"
+                                    "allreduce      *  *    shared\n"
                                     "allreduce      *  8K   hosts\n"
                                     "allreduce      *  8K   recursive-doubling\n"
                                     "allreduce      *  *    cast\n";

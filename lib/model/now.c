@@ -73,7 +73,8 @@ int covey_calibration_now(struct covey_calibration *calibration, int route,
     if (c == NULL || route < 0 || route >= CALIBRATION_ROUTES || n < 0 ||
         (n > 0 && (hosts == NULL || stats == NULL)))
         return error_set(COVEY_EINVAL, "calibration: no hosts or no such route");
-    double beta_s = c->routes[model_route(c, route)].line.beta_s;
+    int taken = model_route(c, route);
+    double beta_s = c->routes[taken].line.beta_s;
     remove_paging(c, hosts, stats, n);
     for (int i = 0; i < c->host_count; i++) {
         struct model_host *host = &c->hosts[i].speed;
@@ -82,7 +83,7 @@ int covey_calibration_now(struct covey_calibration *calibration, int route,
         if (at < 0 || !stats[at].known)
             continue;
         host->demand = demand_of(stats, n, at);
-        host->demand += demand_of_traffic(host, &c->routes[model_route(c, route)].load, &stats[at]);
+        host->demand += demand_of_traffic(host, &c->routes[taken].load, &stats[at]);
         host->link_out = part_of_link(stats[at].net_sent_bytes_per_s, beta_s);
         host->link_in = part_of_link(stats[at].net_received_bytes_per_s, beta_s);
         known++;

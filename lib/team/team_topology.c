@@ -74,6 +74,16 @@ static const char *host_name(const struct covey_host *hosts, int count, covey_ti
     return "";
 }
 
+/* Whether all members have their places, and on that segment. */
+static bool share_segment(const struct team_topology *t, int size, int segment)
+{
+    const struct topology *tree = &t->topology->tree;
+    bool all = true;
+    for (int i = 0; i < size && all; i++)
+        all = t->hosts[i] >= 0 && topology_link_between(tree, t->hosts[i], segment) != NULL;
+    return all;
+}
+
 /* The places of all members. EINVAL names the hosts that the topology does not have. */
 static int find_places(const struct covey_team *team, struct team_topology *t)
 {
@@ -97,24 +107,15 @@ static int find_places(const struct covey_team *team, struct team_topology *t)
     }
     covey_free(hosts);
     int segment = topology_segment(&t->topology->tree);
-    if (segment >= 0)
+    if (segment >= 0) {
+        t->one_medium = share_segment(t, team->size, segment);
         return error_set(COVEY_EINVAL, "the topology has a segment, '%s', which is not scheduled",
                          t->topology->tree.nodes[segment].name);
+    }
     if (missing[0] == '\0')
         return COVEY_OK;
     missing[strlen(missing) - 1] = '\0';
     return error_set(COVEY_EINVAL, "the topology has no host%s", missing);
-}
-
-/* Whether each member has its place, and all of them on one segment. */
-static bool share_medium(const struct team_topology *t, int size)
-{
-    const struct topology *tree = &t->topology->tree;
-    int medium = topology_segment(tree);
-    bool all = medium >= 0;
-    for (int i = 0; i < size && all; i++)
-        all = t->hosts[i] >= 0 && topology_link_between(tree, t->hosts[i], medium) != NULL;
-    return all;
 }
 
 /* ---- the team's -------------------------------------------------------------------------- */
@@ -122,18 +123,17 @@ static bool share_medium(const struct team_topology *t, int size)
 /* What the program says itself must be right; what the VM has need not suit this team. */
 int team_topology_find(struct covey_team *team, bool *one_medium)
 {
-    *one_medium = false;
     const char *path = getenv("COVEY_TOPOLOGY");
     bool named = path != NULL && path[0] != '\0';
     struct team_topology *t = team_topology_create(team->size);
+    *one_medium = false;
     if (t == NULL)
         return COVEY_ENOMEM;
     int error =
         named ? covey_topology_load(path, &t->topology) : covey_vm_topology(team->vm, &t->topology);
-    if (error == COVEY_OK) {
+    if (error == COVEY_OK)
         error = find_places(team, t);
-        *one_medium = share_medium(t, team->size);
-    }
+    *one_medium = t->one_medium;
     if (error == COVEY_OK) {
         take_over(team, t);
         return COVEY_OK;

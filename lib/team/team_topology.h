@@ -11,6 +11,7 @@
 struct team_topology {
     covey_topology_t *topology;
     int32_t *hosts;             /* by rank: its host, a node of the topology */
+    bool one_medium;            /* which share a segment, all of them */
     covey_schedule_t *schedule; /* NULL: not made yet */
     struct pace_plan plan;
     uint64_t rate; /* bytes of messages a second by the link of this rank's host; 0: unknown */

@@ -4,6 +4,7 @@
  * its wire form, and what is chosen.
  */
 #include "lib/collective/collective.h"
+#include "lib/collective/segment.h"
 #include "tests/unit/runner.h"
 
 #include <CUnit/CUnit.h>
@@ -138,6 +139,11 @@ static void one_medium_is_cast_on(void)
         CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLGATHER, 65536), ALLGATHER_RING);
         team.casts = CASTS_BY_TABLE;
     }
+    struct team_segment segment = {.readable = true};
+    team.hosts = 1;
+    team.shared.segment = &segment;
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLGATHER, 8), ALLGATHER_SHARED);
+    CU_ASSERT_EQUAL(team_choose(&team, OPERATION_ALLREDUCE, 8), ALLREDUCE_SHARED);
     unsetenv("XDG_CONFIG_HOME");
 }
 
