@@ -5,13 +5,20 @@
 # mandel.png here. Whatever happens, Ctrl-C included, the virtual machine is halted and nothing of it
 # is left: its runtime files lie in a folder of their own, its processes carry COVEY_DEMO in their
 # environment.
-set -u
+# -m, first of all: without it bash puts a handler of its own in the place of the trap while it waits, and
+# with a Ctrl-C in the midst of that it sends itself the signal again and again, for ever. Without a trap,
+# it forgets a Ctrl-C that comes while a command ends by itself.
+set -um
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 build=$(realpath "${BUILD:-build}")
 export PATH=$build/apps:$build:$PATH COVEY_VM=demo COVEY_DEMO=$$
 runtime=
 unset COVEY_SOCKET COVEY_ROUTE COVEY_TASK
 
 processes() { # what is left of the virtual machine, this script and its helpers aside
+    jobs -pr # which may just be about to become a program
     grep -lsz "^COVEY_DEMO=$$\$" /proc/[0-9]*/environ | cut -d/ -f3 | while read -r pid; do
         case $(readlink "/proc/$pid/exe") in "$build"/*) echo "$pid" ;; esac
     done
@@ -20,29 +27,29 @@ processes() { # what is left of the virtual machine, this script and its helpers
 clean_up() {
     trap '' INT TERM HUP # a second Ctrl-C does not stop the tidying
     local signal i
-    [ -n "$(processes)" ] && covey halt >/dev/null 2>&1
     for signal in TERM KILL; do
+        # shellcheck disable=SC2046
+        kill -$signal $(processes) 2>/dev/null
         for i in 1 2 3 4 5 6 7 8 9 10; do
             [ -z "$(processes)" ] && break 2
             sleep 0.1
         done
-        # shellcheck disable=SC2046
-        kill -$signal $(processes) 2>/dev/null
     done
     rm -rf "$runtime"
 }
-# the signals first: what clean_up ignores could not end the script that it tidies for
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
 trap clean_up EXIT
-runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-demo.XXXXXX") || exit 1
+# named here and not by mktemp, which a Ctrl-C can end after it has made the folder and before it has said so
+runtime=${TMPDIR:-/tmp}/covey-demo.$SRANDOM
+mkdir -m 700 "$runtime" || { runtime=; exit 1; }
 export XDG_RUNTIME_DIR=$runtime
 
+# In the background, and so in a process group of its own: a Ctrl-C is this script's alone and acts at once.
+# Bash puts off the trap until a command in the foreground ends.
 run() {
     echo
     echo "\$ $*"
-    "$@"
+    "$@" &
+    wait $!
 }
 
 failed=()

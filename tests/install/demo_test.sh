@@ -18,6 +18,9 @@ interrupt_after() { # seconds, signal
     mkdir "$work/tmp"
     (cd "$work" && TMPDIR=$work/tmp exec "$OLDPWD/scripts/demo.sh") >"$work/out" 2>&1 </dev/null &
     demo=$!
+    until grep -qs demo.sh "/proc/$demo/cmdline"; do # bash loses what it is sent between fork and exec
+        sleep 0.01
+    done
     sleep "$1"
     kill "-$2" -- "-$demo"
     wait $demo
