@@ -30,16 +30,29 @@ PUBLIC_H := lib/covey.h $(wildcard lib/covey/*.h)
 # cipher/ loads a library, which an engine must not: a room of its own that goes wherever proto goes
 PROTO_SRC := $(wildcard proto/*/*.c cipher/*.c)
 LIB_SRC := $(filter-out lib/pvm3/%,$(wildcard lib/*/*.c))
+# libcovey_domain: solvers on covey.h alone, a room each; its header is covey_domain/ROOM.h. ROOM/libs names
+# what it links besides, and ROOM/needs the header of that: without it the room is left out.
+DOMAIN_ROOMS_ALL := $(patsubst lib/domain/%/,%,$(sort $(dir $(wildcard lib/domain/*/*.c))))
+has_needs = $(if $(wildcard $(1)/needs),$(shell printf '\043include <stdio.h>\n\043include <%s>\n' \
+	$$(cat $(1)/needs) | $(CC) -E -x c - >/dev/null 2>&1 && echo yes),yes)
+DOMAIN_ROOMS := $(foreach r,$(DOMAIN_ROOMS_ALL),$(if $(call has_needs,lib/domain/$(r)),$(r)))
+DOMAIN_MISSING := $(filter-out $(DOMAIN_ROOMS),$(DOMAIN_ROOMS_ALL))
+DOMAIN_H := lib/domain/covey_domain.h $(wildcard lib/domain/covey_domain/*.h)
+DOMAIN_SRC := $(wildcard $(DOMAIN_ROOMS:%=lib/domain/%/*.c))
 DAEMON_SRC := $(wildcard daemon/*/*.c)
 # programs beside coveyd: covey_NAME.c in these rooms is the main file of covey-NAME
 HELPER_SRC := $(wildcard tools/wire/*.c tools/probe/*.c tools/launch/*.c tools/raw/*.c)
 HELPER_MAINS := $(foreach f,$(HELPER_SRC),$(if $(filter covey_%,$(notdir $(f))),$(f)))
 helper_name = $(subst _,-,$(basename $(notdir $(1))))
 HELPERS := $(foreach m,$(HELPER_MAINS),$(BUILD)/$(call helper_name,$(m)))
-TOOLS_SRC := $(filter-out $(HELPER_SRC),$(wildcard tools/*/*.c))
+# what the console asks of the solvers, which are not linked to it
+SOLVERS_SRC := $(wildcard tools/solvers/*.c)
+TOOLS_SRC := $(filter-out $(HELPER_SRC) $(SOLVERS_SRC),$(wildcard tools/*/*.c))
 BENCH_SRC := $(wildcard tools/bench/tasks/*.c) tools/bench/bench_plan.c tools/bench/exchange_pattern.c
-APP_NAMES := $(notdir $(patsubst %/,%,$(dir $(wildcard apps/*/*.c))))
-APP_NAMES := $(sort $(APP_NAMES))
+# apps/NAME/needs is such a header, too
+APP_NAMES_ALL := $(patsubst apps/%/,%,$(sort $(dir $(wildcard apps/*/*.c))))
+APP_NAMES := $(foreach a,$(APP_NAMES_ALL),$(if $(call has_needs,apps/$(a)),$(a)))
+APP_MISSING := $(filter-out $(APP_NAMES),$(APP_NAMES_ALL))
 # what of lib/ the daemon shares: the sockets and rings that both ends need
 DAEMON_LIB_SRC := $(wildcard lib/link/*.c)
 # what of daemon/ those programs share
@@ -49,14 +62,20 @@ HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
 # covey-sniff alone captures, with libpcap
-DAEMON_LIBS := -lev -lsodium -linih -lpthread -lm
+DAEMON_LIBS := -lev -lsodium -linih -lzstd -lpthread -lm
 HELPER_LIBS := $(DAEMON_LIBS) -lpcap
 LIB_LIBS := -lsodium -lpthread -lm
-TOOLS_LIBS := -ledit -lncurses -ljansson -lm
+DOMAIN_LIBS := $(shell cat /dev/null $(wildcard $(DOMAIN_ROOMS:%=lib/domain/%/libs))) -lpthread -lm
+TOOLS_LIBS := -ledit -lncurses -ljansson -lzstd -lm
 
 # V=1 shows the commands, otherwise one line says what is made
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(Q),@printf '%-8s %s\n' $(1) $@)
+
+define newline
+
+
+endef
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -68,13 +87,16 @@ PVM3_SCRIPTS := $(notdir $(wildcard lib/pvm3/bin/*))
 PVM3_PROGRAMS := $(BUILD)/pvm3/pvm $(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%)
 PVM3_ARCH := $(shell lib/pvm3/bin/pvmgetarch)
 PVM3_CONF := $(patsubst lib/pvm3/conf/arch.%,$(BUILD)/pvm3/conf/$(PVM3_ARCH).%,$(wildcard lib/pvm3/conf/arch.*))
-.PHONY: all lib pvm3 daemon tools apps wireshark
-all: lib pvm3 daemon tools apps wireshark ## build everything that is installed
+.PHONY: all lib domain pvm3 daemon tools apps wireshark
+all: lib domain pvm3 daemon tools apps wireshark ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
+domain: $(BUILD)/libcovey_domain.a $(BUILD)/libcovey_domain.so $(BUILD)/covey-domain-worker ## build the library of solvers alone
+	$(foreach r,$(DOMAIN_MISSING),@echo "libcovey_domain goes without $(r): $$(cat lib/domain/$(r)/needs) is not found"$(newline)	)
 pvm3: $(foreach l,libpvm3 libgpvm3 libfpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) $(PVM3_PROGRAMS) $(PVM3_CONF) $(BUILD)/pvm3/include ## build what programs of PVM 3 need alone
 daemon: $(BUILD)/coveyd $(HELPERS) ## build coveyd alone, and the programs beside it
-tools: $(BUILD)/covey $(BUILD)/covey-bench ## build the console alone, and the tasks of covey bench
+tools: $(BUILD)/covey $(BUILD)/covey-bench $(BUILD)/covey-solvers ## build the console alone, the tasks of covey bench, and what knows the solvers
 apps: $(APP_NAMES:%=$(BUILD)/apps/%) ## build the demo programs alone
+	$(foreach a,$(APP_MISSING),@echo "apps go without $(a): $$(cat apps/$(a)/needs) is not found"$(newline)	)
 wireshark: $(BUILD)/covey.lua ## make the dissector for Wireshark alone
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/deps.ok
@@ -93,7 +115,7 @@ TEMPLATES := $(wildcard lib/schedule/template/*.c)
 $(BUILD)/obj/lib/schedule/schedule_code.o: $(TEMPLATES)
 
 # loops over the elements of arrays: several at once
-$(BUILD)/obj/lib/collective/op.o: ALL_CFLAGS += -O3
+$(BUILD)/obj/lib/collective/op.o $(call objects,$(addprefix lib/domain/,grid/sum.c grid/field.c poisson/kernel.c poisson/transfer.c)): ALL_CFLAGS += -O3
 
 # The names that these headers declare are the only ones that leave the library: the shared library by
 # a version script, the static one as a single object in which all others are local.
@@ -121,6 +143,45 @@ $(BUILD)/libcovey.so.$(VERSION): $(LIB_OBJ) $(BUILD)/covey.map
 $(BUILD)/libcovey.so: $(BUILD)/libcovey.so.$(VERSION)
 	@ln -sf libcovey.so.$(VERSION) $(BUILD)/libcovey.so.$(SOVERSION)
 	@ln -sf libcovey.so.$(SOVERSION) $@
+
+# The same for the solvers, whose names are those that their headers declare. A package that was installed
+# since the last build brings rooms that this library then has, too.
+.PHONY: always
+always:
+$(BUILD)/domain.rooms: always
+	@mkdir -p $(@D)
+	@echo $(DOMAIN_ROOMS) | cmp -s - $@ || echo $(DOMAIN_ROOMS) >$@
+
+$(BUILD)/domain.names: $(DOMAIN_H) scripts/public-names.sh $(BUILD)/domain.rooms
+	@mkdir -p $(@D)
+	@scripts/public-names.sh $(wildcard $(DOMAIN_ROOMS:%=lib/domain/covey_domain/%.h)) >$@
+
+$(BUILD)/domain.map: $(BUILD)/domain.names
+	@{ echo "COVEY_DOMAIN_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
+
+DOMAIN_OBJ := $(call objects,$(DOMAIN_SRC))
+
+$(BUILD)/libcovey_domain.a: $(DOMAIN_OBJ) $(BUILD)/domain.names
+	$(call say,ar)
+	$(Q)$(CC) -r -nostdlib -o $(BUILD)/covey_domain.o $(DOMAIN_OBJ)
+	$(Q)$(OBJCOPY) --keep-global-symbols=$(BUILD)/domain.names $(BUILD)/covey_domain.o
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(BUILD)/covey_domain.o
+
+$(BUILD)/libcovey_domain.so.$(VERSION): $(DOMAIN_OBJ) $(BUILD)/domain.map $(BUILD)/libcovey.so
+	$(call say,ld)
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libcovey_domain.so.$(SOVERSION) \
+		-Wl,-rpath,'$$ORIGIN' -Wl,--version-script=$(BUILD)/domain.map -o $@ $(DOMAIN_OBJ) $(BUILD)/libcovey.so $(DOMAIN_LIBS)
+
+$(BUILD)/libcovey_domain.so: $(BUILD)/libcovey_domain.so.$(VERSION)
+	@ln -sf libcovey_domain.so.$(VERSION) $(BUILD)/libcovey_domain.so.$(SOVERSION)
+	@ln -sf libcovey_domain.so.$(SOVERSION) $@
+
+# what those solvers start that a sequential program calls; it needs nothing of them where it runs
+$(BUILD)/covey-domain-worker: $(call objects,lib/domain/door/worker/covey_domain_worker.c) $(BUILD)/libcovey_domain.a $(BUILD)/libcovey.a
+	$(call say,ld)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DOMAIN_LIBS) $(LIB_LIBS)
+$(BUILD)/obj/lib/domain/door/worker/%.o: ALL_CFLAGS += -Ilib/domain
 
 # Programs of PVM 3 find these by PVM's own sonames, in a folder of their own beside that of libcovey.
 # Names that PVM's libraries export are the only ones that leave them, without a version as there.
@@ -209,9 +270,14 @@ endef
 $(foreach m,$(HELPER_MAINS),$(eval $(call helper_rule,$(m))))
 endif
 
-$(BUILD)/covey: $(call objects,$(TOOLS_SRC)) $(BUILD)/libcovey.a
+# the cursor is in libcovey, where its names are nobody else's
+$(BUILD)/covey: $(call objects,$(TOOLS_SRC) proto/wire/cursor.c) $(BUILD)/libcovey.a
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS) $(TOOLS_LIBS)
+
+$(BUILD)/covey-solvers: $(call objects,$(SOLVERS_SRC)) $(BUILD)/libcovey_domain.a $(BUILD)/libcovey.a
+	$(call say,ld)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DOMAIN_LIBS) $(LIB_LIBS)
 
 $(BUILD)/covey-bench: $(call objects,$(BENCH_SRC)) $(BUILD)/libcovey.a
 	$(call say,ld)
@@ -225,14 +291,17 @@ $(BUILD)/covey.lua: share/wireshark/kinds.h share/wireshark/dissector.lua $(wild
 		$(CC) -E -P $(COMMON_CFLAGS) -x c share/wireshark/kinds.h | sed '1,/^LUA/d' && \
 		cat share/wireshark/dissector.lua; } >$@
 
-# one folder below apps/ a program; apps/NAME/libs names what it links besides libcovey. They are not
-# beside covey: who has that folder in PATH would get another sort than the system's.
+# one folder below apps/ a program; apps/NAME/libs names what it links besides libcovey: libcovey-domain is the
+# library of solvers with all that it needs. They are not beside covey: who has that folder in PATH would get another
+# sort than the system's.
 define app_rule
-$$(BUILD)/apps/$(1): $$(call objects,$$(wildcard apps/$(1)/*.c) $$(wildcard apps/*.c)) $$(BUILD)/libcovey.a
+apps/$(1)_libs := $$(shell cat apps/$(1)/libs 2>/dev/null)
+$$(BUILD)/apps/$(1): $$(call objects,$$(wildcard apps/$(1)/*.c) $$(wildcard apps/*.c)) $$(BUILD)/libcovey.a \
+		$$(if $$(filter libcovey-domain,$$(apps/$(1)_libs)),$$(BUILD)/libcovey_domain.a)
 	@mkdir -p $$(@D)
 	@rm -f $$(BUILD)/$(1) # where it was once
 	$$(call say,ld)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIB_LIBS) $$(shell cat apps/$(1)/libs 2>/dev/null)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(call link_libs,libcovey $$(apps/$(1)_libs))
 endef
 $(foreach a,$(APP_NAMES),$(eval $(call app_rule,$(a))))
 
@@ -242,17 +311,21 @@ $(foreach a,$(APP_NAMES),$(eval $(call app_rule,$(a))))
 #   /* links: proto/window/*.c proto/wire/cursor.c -lfoo */
 # is a program of its own that links these files and libraries, CUnit and tests/unit/runner.c, and
 # nothing else. The word libcovey stands for the whole static library, libcovey-sources for its files.
-TEST_SRC := $(wildcard tests/*/*.c tests/unit/*/*.c tests/unit/*/*/*.c)
+# libcovey-domain is the static library of the solvers with all that it needs.
+# tests/conformance/ROOM.c, ROOM_*.c and tests/bench/ROOM_*.c go with lib/domain/ROOM.
+TEST_SRC := $(filter-out $(DOMAIN_MISSING:%=tests/conformance/%.c) $(wildcard $(DOMAIN_MISSING:%=tests/conformance/%_*.c)) $(wildcard $(DOMAIN_MISSING:%=tests/bench/%_*.c)),$(wildcard tests/*/*.c tests/unit/*/*.c tests/unit/*/*/*.c))
 LINKED := $(shell grep -lsE '^/\* links:.*\*/$$' /dev/null $(TEST_SRC))
 TEST_PROGRAMS := $(patsubst %.c,%,$(filter-out tests/fuzz/%,$(LINKED)))
 FUZZERS := $(patsubst %.c,%,$(filter tests/fuzz/%_fuzz.c,$(LINKED)))
 links = $(foreach w,$(shell sed -n '1s|^/\* links:\(.*\)\*/$$|\1|p' $(1)),$(if $(filter libcovey-sources,$(w)),$(LIB_SRC) $(PROTO_SRC),$(or $(wildcard $(w)),$(w))))
-link_libs = $(if $(filter libcovey,$(1)),$(BUILD)/libcovey.a $(LIB_LIBS)) $(filter -l%,$(1))
+link_libs = $(if $(filter libcovey-domain,$(1)),$(BUILD)/libcovey_domain.a $(BUILD)/libcovey.a $(DOMAIN_LIBS) $(LIB_LIBS)) \
+	$(if $(filter libcovey,$(1)),$(BUILD)/libcovey.a $(LIB_LIBS)) $(filter -l%,$(1))
 
 define test_rule
 $(1)_links := $$(call links,$(1).c)
 $$(BUILD)/$(1): $$(call objects,$(1).c tests/unit/runner.c $$($(1)_links)) \
-		$$(if $$(filter libcovey,$$($(1)_links)),$$(BUILD)/libcovey.a) | $$(BUILD)/test-deps.ok
+		$$(if $$(filter libcovey libcovey-domain,$$($(1)_links)),$$(BUILD)/libcovey.a) \
+		$$(if $$(filter libcovey-domain,$$($(1)_links)),$$(BUILD)/libcovey_domain.a) | $$(BUILD)/test-deps.ok
 	@mkdir -p $$(@D)
 	$$(call say,ld)
 	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(call link_libs,$$($(1)_links)) \
@@ -311,11 +384,13 @@ JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 .PHONY: demo check quick suites tests
 demo: ## install what is missing, build, run the three demos on four virtual hosts
 	@scripts/deps.sh install build
+	@scripts/deps.sh install domain || echo "Going on without what is missing."
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) scripts/demo.sh
 
 check: ## install what tests need, build, run every suite (SUITE="unit.window sim.vm" for some)
 	@scripts/deps.sh install build test
+	@scripts/deps.sh install domain || echo "Going on without what is missing."
 	@$(MAKE) --no-print-directory $(JOBS) suites
 
 quick: ## build and run in under a minute what is quick: engines alone and one virtual machine
@@ -368,6 +443,14 @@ $(BUILD)/tests/bench/pvm_load: $(call objects,tests/bench/pvm_load.c tests/bench
 bench-bag: all ## measure bags of work beside GNU parallel and an MPI master with workers
 	@BUILD=$(BUILD) tests/bench/bag.sh
 
+.PHONY: bench-trace
+bench-trace: all $(BUILD)/tests/bench/trace_load ## measure what a trace costs: a ring of 8 tasks and a demo, without and with it
+	@BUILD=$(BUILD) tests/bench/trace.sh
+
+.PHONY: bench-libraries
+bench-libraries: all $(BUILD)/tests/bench/choice_times ## measure the solvers: what is chosen beside all algorithms, under load, beside rivals; as root (PARTS="choice load rivals")
+	@BUILD=$(BUILD) tests/bench/libraries.sh $(PARTS)
+
 .PHONY: bench-ether
 bench-ether: ## measure raw Ethernet beside tcp and udp in labs, as root
 	@scripts/deps.sh install build test
@@ -386,12 +469,16 @@ bench-demos: ## measure the demos on 1, 2, 4 and 8 hosts by udp, tcp and raw Eth
 bench-services: all $(BUILD)/tests/bench/services_load ## measure services over raw Ethernet and over UDP in a lab, as root
 	@BUILD=$(BUILD) tests/bench/ether.sh services
 
-# programs of an MPI, each with every one that is installed: name, sources and headers
+.PHONY: bench-ways
+bench-ways: $(BUILD)/tests/bench/packet_ways ## measure the ways that Linux has for raw frames, without Covey, in a lab, as root
+	@BUILD=$(BUILD) tests/bench/ether.sh ways
+
+# programs of an MPI, each with every one that is installed: name, sources and headers, libraries
 define mpi_rule
 $$(BUILD)/tests/bench/$(1).%: $(2)
 	@mkdir -p $$(@D)
 	$$(call say,mpicc)
-	$$(Q)mpicc.$$* $$(COMMON_CFLAGS) -O2 -o $$@ $$(filter %.c,$$^) -lm
+	$$(Q)mpicc.$$* $$(COMMON_CFLAGS) -O2 -o $$@ $$(filter %.c,$$^) $(3) -lm
 endef
 
 .PHONY: bench-alltoall bench-alltoall-programs
@@ -426,6 +513,35 @@ bench-mpi: ## compare messages and collective calls with Open MPI and MPICH, as 
 	@BUILD=$(BUILD) tests/bench/beside.sh
 
 $(eval $(call mpi_rule,beside,tests/bench/beside_mpi.c tests/bench/ranks_mpi.c tests/bench/beside_load.c tests/bench/beside_load.h tests/bench/ranks.h))
+
+# Poisson's equation beside PETSc, which Debian builds with Open MPI.
+.PHONY: bench-poisson bench-poisson-programs
+PETSC := $(if $(wildcard /usr/bin/mpicc.openmpi),$(shell pkg-config --exists petsc 2>/dev/null && echo $(BUILD)/tests/bench/poisson_petsc))
+bench-poisson-programs: all $(BUILD)/tests/bench/poisson_covey $(PETSC)
+bench-poisson: ## solve Poisson's equation beside PETSc, where it is installed (N=64 TASKS="1 2" for less)
+	@scripts/deps.sh install build
+	@$(MAKE) --no-print-directory $(JOBS) bench-poisson-programs
+	@BUILD=$(BUILD) tests/bench/poisson.sh
+
+$(BUILD)/tests/bench/poisson_petsc: tests/bench/poisson_petsc.c
+	@mkdir -p $(@D)
+	$(call say,mpicc)
+	$(Q)mpicc.openmpi $(COMMON_CFLAGS) -O2 $$(pkg-config --cflags petsc) -o $@ $< $$(pkg-config --libs petsc) -lm
+
+# Solvers beside others: FFTW's MPI of Debian is Open MPI's, ScaLAPACK is there for both.
+.PHONY: bench-rivals bench-rivals-programs
+FFTW_MPI := $(if $(and $(wildcard /usr/include/fftw3-mpi.h),$(filter openmpi,$(MPIS))),$(BUILD)/tests/bench/fourier.openmpi)
+SCALAPACK := $(foreach m,$(MPIS),$(if $(wildcard /usr/lib/*/libscalapack-$(m).so.2.2),$(BUILD)/tests/bench/factor.$(m)))
+bench-rivals-programs: all bench-poisson-programs $(if $(filter fourier,$(DOMAIN_ROOMS)),$(BUILD)/tests/bench/fourier_covey) \
+	$(if $(filter dense,$(DOMAIN_ROOMS)),$(BUILD)/tests/bench/dense_factor_times) $(FFTW_MPI) $(SCALAPACK) $(BUILD)/tests/bench/patience.so
+bench-rivals: ## measure the solvers beside HPL, ScaLAPACK, FFTW-MPI and PETSc, in labs as root (PARTS="linpack lab-fourier" TASKS=2 for less)
+	@scripts/deps.sh install build
+	@scripts/deps.sh install domain mpi rivals || echo "Going on without what is missing."
+	@$(MAKE) --no-print-directory $(JOBS) bench-rivals-programs
+	@BUILD=$(BUILD) tests/bench/libraries_rivals.sh
+
+$(eval $(call mpi_rule,factor,tests/bench/factor_scalapack.c,-l:libscalapack-$$*.so.2.2 -lopenblas))
+$(eval $(call mpi_rule,fourier,tests/bench/fourier_mpi.c,-lfftw3_mpi -lfftw3))
 
 $(BUILD)/tests/bench/patience.so: tests/bench/patience.c
 	@mkdir -p $(@D)
@@ -470,12 +586,12 @@ export CHECK_TIMEOUT_FACTOR
 
 ##@ Looking at the source
 .PHONY: lint format format-check layers metrics
-ALL_C := $(TEMPLATES) $(wildcard cipher/*.c proto/*/*.c lib/*/*.c lib/pvm3/*/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
-ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/)
+ALL_C := $(TEMPLATES) $(wildcard cipher/*.c proto/*/*.c lib/*/*.c lib/pvm3/*/*.c lib/domain/*/*.c lib/domain/door/worker/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
+ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/ lib/domain/ lib/domain/covey_domain/)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
-FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c $(wildcard tests/mpi/*.c)
+FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) $(wildcard $(DOMAIN_MISSING:%=lib/domain/%/*.c) $(APP_MISSING:%=apps/%/*.c)) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/factor_scalapack.c tests/bench/fourier_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c tests/bench/poisson_petsc.c $(wildcard tests/mpi/*.c)
 LINTED = $(filter-out $(FOREIGN_C),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint
@@ -502,7 +618,7 @@ metrics: ## print how long the functions are
 	@scripts/metrics.sh
 
 ##@ Installing
-MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib/* daemon/* tools/* apps apps/* conf)))
+MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib/* lib/domain/* daemon/* tools/* apps apps/* conf)))
 CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
 # in a folder that the loader does not know a program must be told where its library lies
@@ -518,9 +634,9 @@ LDCONFIG := PATH=$$PATH:/usr/sbin:/sbin ldconfig
 
 .PHONY: install uninstall
 install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(MANDIR))
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(MANDIR))
 	install -m 755 $(wildcard $(BUILD)/coveyd $(BUILD)/covey) $(DESTDIR)$(BINDIR)
-	install -m 755 $(BUILD)/covey-bench $(filter-out %/covey-raw,$(HELPERS)) $(APP_NAMES:%=$(BUILD)/apps/%) \
+	install -m 755 $(BUILD)/covey-bench $(BUILD)/covey-solvers $(BUILD)/covey-domain-worker $(filter-out %/covey-raw,$(HELPERS)) $(APP_NAMES:%=$(BUILD)/apps/%) \
 		$(DESTDIR)$(LIBEXECDIR)/covey
 	install -m 750 $(BUILD)/covey-raw $(DESTDIR)$(LIBEXECDIR)/covey
 	@[ "$$(id -u)" != 0 ] || chgrp $(RAW_GROUP) $(DESTDIR)$(RAW) 2>/dev/null || $(NO_GROUP)
@@ -528,14 +644,16 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	@$(SETCAP) cap_net_raw+ei $(DESTDIR)$(LIBEXECDIR)/covey/covey-sniff 2>/dev/null || true
 	install -m 644 lib/covey.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(filter lib/covey/%,$(PUBLIC_H)) $(DESTDIR)$(INCLUDEDIR)/covey
-	install -m 644 $(BUILD)/libcovey.a $(DESTDIR)$(LIBDIR)
-	install -m 755 $(BUILD)/libcovey.so.$(VERSION) $(DESTDIR)$(LIBDIR)
-	ln -sf libcovey.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libcovey.so.$(SOVERSION)
-	ln -sf libcovey.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libcovey.so
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-		-e 's|@RPATH@|$(RPATH)|' \
-		-e 's|@VERSION@|$(VERSION)|; s|@LIBS_PRIVATE@|$(LIB_LIBS)|' covey.pc.in \
-		>$(DESTDIR)$(LIBDIR)/pkgconfig/covey.pc
+	install -m 644 lib/domain/covey_domain.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(filter lib/domain/covey_domain/%,$(DOMAIN_H)) $(DESTDIR)$(INCLUDEDIR)/covey_domain
+	for l in libcovey libcovey_domain; do install -m 644 $(BUILD)/$$l.a $(DESTDIR)$(LIBDIR) && \
+		install -m 755 $(BUILD)/$$l.so.$(VERSION) $(DESTDIR)$(LIBDIR) && \
+		ln -sf $$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$l.so.$(SOVERSION) && \
+		ln -sf $$l.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$l.so || exit; done
+	for p in covey covey-domain; do sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+		-e 's|@RPATH@|$(RPATH)|; s|@DOMAIN_LIBS_PRIVATE@|$(DOMAIN_LIBS)|' \
+		-e 's|@VERSION@|$(VERSION)|; s|@LIBS_PRIVATE@|$(LIB_LIBS)|' $$p.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/$$p.pc || exit; done
 	scripts/install-man.sh $(DESTDIR)$(MANDIR) $(MAN_PAGES)
 	for file in $(CONF_FILES:conf/%=%); do \
 		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
@@ -563,7 +681,7 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	@rm -rf $(BUILD)/uninstall
 	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
-	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(DATADIR)/covey $(PVM3DIR)) -depth -type d -empty -delete
+	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(DATADIR)/covey $(PVM3DIR)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
 
 ##@ Cleaning up

@@ -415,6 +415,19 @@ int crew_receive_array(struct crew *crew, int rank, int type, void *base, size_t
     return -1;
 }
 
+int crew_collect_solution(struct crew *crew, struct crew_solution *solution)
+{
+    if (crew_tell(crew, CREW_COLLECT) < 0 ||
+        crew_receive_array(crew, 0, COVEY_DOUBLE, solution->figures, CREW_FIGURES) < 0 ||
+        crew_receive_array(crew, 0, COVEY_BYTES, solution->algorithm, sizeof solution->algorithm) <
+            0 ||
+        crew_receive_array(crew, 0, COVEY_BYTES, solution->table, sizeof solution->table) < 0)
+        return -1;
+    solution->algorithm[sizeof solution->algorithm - 1] = '\0';
+    solution->table[sizeof solution->table - 1] = '\0';
+    return 0;
+}
+
 int crew_release(struct crew *crew)
 {
     crew->released = true;

@@ -108,6 +108,17 @@ int crew_gather(struct crew *crew, int tag, crew_handler handler, void *context)
 /* Receives an array of exactly `count` elements from the task with that rank. */
 int crew_receive_array(struct crew *crew, int rank, int type, void *base, size_t count);
 
+/* The result of what a library of solvers solves: all of it that is wanted. */
+#define CREW_FIGURES 12
+struct crew_solution {
+    double figures[CREW_FIGURES]; /* numbered by the program */
+    char algorithm[64];           /* that was taken */
+    char table[2000];             /* of what all algorithms were expected to take */
+};
+
+/* Asks all tasks for their results, of which that with rank 0 sends the solution. */
+int crew_collect_solution(struct crew *crew, struct crew_solution *solution);
+
 /* The rank of a tid, or -1. */
 int crew_rank(const struct crew *crew, covey_tid_t tid);
 

@@ -84,6 +84,16 @@ int app_parse_double(const char *what, const char *text, double min, double max,
     return 0;
 }
 
+int app_parse_text(const char *what, const char *argument, char *text, size_t size)
+{
+    if (strlen(argument) >= size) {
+        warnx("%s: more than %zu characters", what, size - 1);
+        return -1;
+    }
+    snprintf(text, size, "%s", argument);
+    return 0;
+}
+
 static int add_host(struct app_options *options, const char *name, size_t length)
 {
     char **hosts = realloc(options->hosts, ((size_t)options->host_count + 1) * sizeof *hosts);

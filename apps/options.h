@@ -10,6 +10,7 @@
 
 #include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define APP_TASKS_AUTO (-1)         /* as many as are worth it, on the hosts that are */
@@ -98,5 +99,8 @@ int app_parse_int(const char *what, const char *text, int min, int max, int *val
 
 /* Parses a finite number within [min, max]; as app_parse_integer(). */
 int app_parse_double(const char *what, const char *text, double min, double max, double *value);
+
+/* Copies a text that fits into `size` bytes with its NUL. */
+int app_parse_text(const char *what, const char *argument, char *text, size_t size);
 
 #endif

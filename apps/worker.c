@@ -4,7 +4,6 @@
  */
 #include "apps/worker.h"
 
-#include "apps/crew.h"
 #include "apps/figures.h"
 
 #include <err.h>
@@ -25,6 +24,19 @@ double worker_compute_begin(void)
 void worker_compute_end(struct worker *worker, double begin)
 {
     worker->computation_s += figures_clock() - begin;
+}
+
+int worker_send_solution(struct worker *worker, const struct crew_solution *solution)
+{
+    int error = covey_send_array(worker->vm, worker->parent, CREW_RESULT, COVEY_DOUBLE,
+                                 solution->figures, CREW_FIGURES);
+    if (error >= 0)
+        error = covey_send_array(worker->vm, worker->parent, CREW_RESULT, COVEY_BYTES,
+                                 solution->algorithm, sizeof solution->algorithm);
+    if (error >= 0)
+        error = covey_send_array(worker->vm, worker->parent, CREW_RESULT, COVEY_BYTES,
+                                 solution->table, sizeof solution->table);
+    return error;
 }
 
 void worker_progress(struct worker *worker, double fraction)
@@ -177,8 +189,10 @@ static bool is_bereft(int error)
 }
 
 /* The library's own words, unless the error may have been made here. */
-static const char *error_cause(int error)
+static const char *error_cause(const struct worker *worker, int error)
 {
+    if (worker->cause != NULL)
+        return worker->cause;
     bool made_here = error == COVEY_ENOMEM || error == COVEY_EPROTO || error == COVEY_EINVAL;
     const char *text = made_here ? "" : covey_error_text();
     return text[0] != '\0' ? text : covey_strerror(error);
@@ -192,7 +206,7 @@ static int exit_status(const struct worker *worker, int error)
         return CREW_STATUS_BEREFT; /* silent: the coordinator reports who went first */
     warnx("task %d on %s failed while %s: %s", worker->rank + 1,
           worker->vm != NULL ? covey_myhost(worker->vm) : "this host", worker->doing,
-          error_cause(error));
+          error_cause(worker, error));
     return EXIT_FAILURE;
 }
 

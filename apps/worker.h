@@ -7,6 +7,7 @@
 #ifndef APPS_WORKER_H
 #define APPS_WORKER_H
 
+#include "apps/crew.h"
 #include "covey.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct worker {
     double computation_s;
     covey_bag_t *bag;  /* its agenda, if it has one */
     const char *doing; /* for error messages: what the task is at, such as "receiving keys" */
+    const char *cause; /* and why it failed, where another library than libcovey has the words */
 };
 
 struct worker_program {
@@ -44,6 +46,9 @@ int worker_run(const struct worker_program *program, void *state);
 /* Around each kernel, to count its time as computation. */
 double worker_compute_begin(void);
 void worker_compute_end(struct worker *worker, double begin);
+
+/* The result of rank 0. */
+int worker_send_solution(struct worker *worker, const struct crew_solution *solution);
 
 /* Tells the coordinator, if it wants to hear it and not too often, what fraction is done. */
 void worker_progress(struct worker *worker, double fraction);

@@ -43,6 +43,7 @@
 #include "covey/service.h"    /* locks, tokens, meetings */
 #include "covey/session.h"    /* agreed views, election, consensus */
 #include "covey/machine.h"    /* adding hosts, halting, counters, logs */
+#include "covey/trace.h"      /* what the program did, and when */
 
 #include "covey/topology.h"   /* networks */
 #include "covey/schedule.h"   /* all-to-all without contention */

@@ -19,6 +19,7 @@ cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 export BUILD
+export COVEY_SOLVERS= # a suite that keeps figures names a file of its own
 logs=$BUILD/test-logs
 jobs=${CHECK_JOBS:-$(($(nproc) + 3))}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-check.XXXXXX")

@@ -1,6 +1,6 @@
 #!/bin/bash
-# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, test, doc, lint, bench,
-# mpi, and s390x, arm64, armhf: what compiles and runs programs for these.
+# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, test, doc, lint,
+# bench, mpi, rivals, and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
 # so before it does; both say nothing when everything is there. A package counts as there when what
@@ -14,6 +14,7 @@ libsodium-dev       sodium.h
 libssl-dev          openssl/evp.h
 libinih-dev         ini.h
 libpcap-dev         pcap/pcap.h
+libzstd-dev         zstd.h
 libjansson-dev      jansson.h
 libedit-dev         histedit.h
 libncurses-dev      curses.h
@@ -26,6 +27,11 @@ if [ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ]; then
     build_needs+='libipsec-mb-dev     intel-ipsec-mb.h
 '
 fi
+# what single rooms of lib/domain need, each of which is left out where it is missing
+domain_needs='
+libfftw3-dev        fftw3.h
+liblapacke-dev      lapacke.h
+'
 test_needs='
 libcunit1-dev       CUnit/CUnit.h
 g++                 g++
@@ -69,12 +75,20 @@ mpich               mpirun.mpich
 libmpich-dev        mpicc.mpich
 gnuplot-nox         gnuplot
 '
+# what solvers are compared with
+rivals_needs='
+libfftw3-mpi-dev    /usr/include/fftw3-mpi.f03
+hpcc                hpcc
+petsc-dev           /usr/lib/petsc
+libscalapack-openmpi2.2 /usr/share/doc/libscalapack-openmpi2.2
+libscalapack-mpich2.2 /usr/share/doc/libscalapack-mpich2.2
+'
 cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "gcc-$2  $2-gcc"
     echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
     echo "qemu-user  qemu-$3"
 }
-groups="build, test, doc, lint, bench, mpi, s390x, arm64 or armhf"
+groups="build, domain, test, doc, lint, bench, mpi, rivals, s390x, arm64 or armhf"
 read -ra compiler <<<"${CC:-cc}" # it may have a launcher before it, and options: ccache gcc -m32
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -83,11 +97,13 @@ needs_of() { # groups -> their lines
     for group; do
         case $group in
         build) echo "$build_needs" ;;
+        domain) echo "$domain_needs" ;;
         test) echo "$test_needs" ;;
         doc) echo "$doc_needs" ;;
         lint) echo "$lint_needs" ;;
         bench) echo "$bench_needs" ;;
         mpi) echo "$mpi_needs" ;;
+        rivals) echo "$rivals_needs" ;;
         s390x) cross_needs s390x s390x-linux-gnu s390x ;;
         arm64) cross_needs arm64 aarch64-linux-gnu aarch64 ;;
         armhf) cross_needs armhf arm-linux-gnueabihf arm ;;

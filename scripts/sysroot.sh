@@ -7,7 +7,7 @@
 set -u
 arch=$1
 root=$2
-packages=(libsodium-dev libev-dev libinih-dev libpcap0.8-dev libcunit1-dev)
+packages=(libsodium-dev libev-dev libinih-dev libpcap0.8-dev libcunit1-dev libzstd-dev)
 
 foreign_apt() { # apt-get or apt-cache, its words
     local program=$1

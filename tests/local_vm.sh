@@ -11,7 +11,7 @@
 BUILD=$(realpath "${BUILD:-build}")
 suite=$(basename "$0" _test.sh)
 dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-$suite.XXXXXX")
-export BUILD COVEY_VM=$suite-$$ XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config PATH=$BUILD:$PATH
+export BUILD COVEY_VM=$suite-$$ XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config COVEY_SOLVERS=$dir/solvers PATH=$BUILD:$PATH
 unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES COVEY_TOPOLOGY COVEYD
 mkdir -m 700 "$dir/run"
 mkdir -p "$dir/config/covey"
@@ -36,4 +36,17 @@ daemon_pid() { # host: the one that writes its log
     for pid in $(daemons); do
         [ "$(readlink "/proc/$pid/fd/2")" = "$dir/run/covey/$COVEY_VM/$1.log" ] && echo "$pid"
     done
+}
+
+# A program that starts its members itself, each of which says "ok COUNT members ..." or "not ok". They end by
+# themselves, but for one that kills itself: the status says nothing.
+run_members() { # name, program, count, options of covey run
+    local name=$1 program=$2 count=$3
+    covey run -n 1 --host h0 "${@:4}" "$BUILD/tests/conformance/$program" "$count" >"$dir/out" 2>&1
+    sed 's/^/    /' "$dir/out"
+    if grep -q ": *ok $count members\|^ok $count members" "$dir/out" && ! grep -q 'not ok' "$dir/out"; then
+        ok "$name: $(grep -o "ok $count members.*" "$dir/out")"
+    else
+        bad "$name"
+    fi
 }

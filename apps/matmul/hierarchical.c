@@ -223,7 +223,7 @@ static int step(struct place *t, int k, const double *own, double *c)
 }
 
 int hierarchical_run(struct worker *worker, const struct multiply_job *job, const double *a,
-                     const double *b, double *c)
+                     const double *b, double *c, double *const comes[HIERARCHICAL_BLOCKS])
 {
     int row = worker->rank / job->q, column = worker->rank % job->q;
     struct place t = {.worker = worker, .job = job, .p = job->groups, .r = job->q / job->groups};
@@ -231,19 +231,14 @@ int hierarchical_run(struct worker *worker, const struct multiply_job *job, cons
     t.row = row % t.r;
     t.group_column = column / t.r;
     t.column = column % t.r;
-    size_t most = (size_t)block_size_max(job->n, job->q), bytes = most * most * sizeof *a;
-    double *blocks[] = {malloc(bytes), malloc(bytes), malloc(bytes), malloc(bytes)};
-    t.outer_a = blocks[0];
-    t.inner_a = blocks[1];
-    t.b = blocks[2];
-    t.next_b = blocks[3];
-    int error = COVEY_ENOMEM;
-    if (t.outer_a != NULL && t.inner_a != NULL && t.b != NULL && t.next_b != NULL) {
-        memcpy(t.b, b,
-               block_side(&t, t.group_row, t.row) * block_side(&t, t.group_column, t.column) *
-                   sizeof *b);
-        error = 0;
-    }
+    t.outer_a = comes[0];
+    t.inner_a = comes[1];
+    t.b = comes[2];
+    t.next_b = comes[3];
+    memcpy(t.b, b,
+           block_side(&t, t.group_row, t.row) * block_side(&t, t.group_column, t.column) *
+               sizeof *b);
+    int error = 0;
     for (int k = 0; k < t.p && error == 0; k++) {
         worker->doing = "exchanging blocks";
         error = step(&t, k, a, c);
@@ -252,7 +247,5 @@ int hierarchical_run(struct worker *worker, const struct multiply_job *job, cons
     }
     covey_req_free(&t.a_in);
     covey_req_free(&t.b_in);
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        free(blocks[i]);
     return error;
 }

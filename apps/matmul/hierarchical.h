@@ -17,9 +17,12 @@
  * then there are no groups. */
 int hierarchical_groups(int q);
 
-/* C += A B: a and b are this task's blocks of A and B, c is that of C, job->groups is p. Returns 0
- * or an error of the library. */
+#define HIERARCHICAL_BLOCKS 4
+
+/* C += A B: a and b are this task's blocks of A and B, c is that of C, job->groups is p. `comes` is
+ * room for as many elements as the largest block has, each. Returns 0 or an error of the library.
+ */
 int hierarchical_run(struct worker *worker, const struct multiply_job *job, const double *a,
-                     const double *b, double *c);
+                     const double *b, double *c, double *const comes[HIERARCHICAL_BLOCKS]);
 
 #endif

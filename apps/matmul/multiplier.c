@@ -8,6 +8,7 @@
 #include "apps/block.h"
 #include "apps/matmul/blas.h"
 #include "apps/matmul/subblock.h"
+#include "apps/memory.h"
 
 #include <stdlib.h>
 
@@ -215,7 +216,7 @@ int multiplier_create(struct worker *worker, const struct multiply_job *job,
     *multiplier = m;
     m->side = (size_t)block_size_max(m->job.n, m->job.q);
     for (int i = 0; i < AHEAD_ITEMS_MAX; i++) {
-        m->products[i].data = calloc(m->side * m->side, sizeof(double));
+        m->products[i].data = memory_ready(m->side * m->side, sizeof(double));
         if (m->products[i].data == NULL)
             return COVEY_ENOMEM;
     }

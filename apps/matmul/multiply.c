@@ -11,6 +11,7 @@
 #include "apps/matmul/grid.h"
 #include "apps/matmul/matrix.h"
 #include "apps/matmul/stream.h"
+#include "apps/memory.h"
 #include "apps/worker.h"
 
 #include "apps/matmul/hierarchical.h"
@@ -33,7 +34,8 @@ struct multiply {
     double *own_a;   /* the task's block of A, by panels; alone: the whole matrix */
     double *whole_b; /* only alone */
     double *c;
-    struct multiplier *multiplier; /* out of a bag */
+    double *comes[HIERARCHICAL_BLOCKS]; /* only in two levels */
+    struct multiplier *multiplier;      /* out of a bag */
 };
 
 int multiply_pack(covey_msg_t *msg, const void *context)
@@ -72,9 +74,10 @@ static int multiply_unpack(covey_msg_t *msg, struct multiply_job *job)
     return sane ? 0 : COVEY_EPROTO;
 }
 
+/* The first write to each page costs time; that belongs to making the data. */
 static double *allocate(int64_t rows, int64_t columns)
 {
-    return calloc((size_t)(rows * columns), sizeof(double));
+    return memory_ready((size_t)(rows * columns), sizeof(double));
 }
 
 /* ---- Data -------------------------------------------------------------------------------- */
@@ -169,14 +172,13 @@ static int prepare_places(struct multiply *m, const struct worker *worker)
                                      .column = block_first(n, q, worker->rank % q),
                                      .rows = block_size(n, q, worker->rank / q),
                                      .columns = block_size(n, q, worker->rank % q)};
+    int64_t most = block_size_max(n, q);
+    for (int i = 0; i < HIERARCHICAL_BLOCKS; i++) {
+        m->comes[i] = allocate(most, most);
+        if (m->comes[i] == NULL)
+            return COVEY_ENOMEM;
+    }
     return prepare_part(m, &part);
-}
-
-/* The page of a block that is first written to costs time; that belongs to making the data. */
-static void touch(double *block, int64_t elements)
-{
-    for (int64_t i = 0; i < elements; i++)
-        ((volatile double *)block)[i] = 0;
 }
 
 static int multiply_prepare(void *state, struct worker *worker, covey_msg_t *msg)
@@ -188,12 +190,9 @@ static int multiply_prepare(void *state, struct worker *worker, covey_msg_t *msg
     openblas_set_num_threads(1);
     if (m->job.bag && !worker->sequential)
         return multiplier_create(worker, &m->job, &m->multiplier);
-    error = worker->sequential  ? prepare_part(m, &(struct matrix_part){0, 0, m->job.n, m->job.n})
-            : m->job.groups > 0 ? prepare_places(m, worker)
-                                : prepare_block(m, worker);
-    if (error >= 0)
-        touch(m->c, m->rows * m->columns);
-    return error;
+    return worker->sequential  ? prepare_part(m, &(struct matrix_part){0, 0, m->job.n, m->job.n})
+           : m->job.groups > 0 ? prepare_places(m, worker)
+                               : prepare_block(m, worker);
 }
 
 /* ---- Multiplication ---------------------------------------------------------------------- */
@@ -233,7 +232,7 @@ static int multiply_run(void *state, struct worker *worker)
     if (m->job.bag)
         return multiplier_run(m->multiplier);
     if (m->job.groups > 0)
-        return hierarchical_run(worker, &m->job, m->own_a, m->whole_b, m->c);
+        return hierarchical_run(worker, &m->job, m->own_a, m->whole_b, m->c, m->comes);
     worker->doing = "exchanging panels";
     for (int t = 0; t < m->a.length; t++) {
         int error = await_panels(m, worker, t);
@@ -274,6 +273,8 @@ static void multiply_finish(void *state)
     free(m->own_a);
     free(m->whole_b);
     free(m->c);
+    for (int i = 0; i < HIERARCHICAL_BLOCKS; i++)
+        free(m->comes[i]);
     multiplier_destroy(m->multiplier);
 }
 

@@ -7,6 +7,7 @@
 
 #include "apps/block.h"
 #include "apps/matmul/grid.h"
+#include "apps/memory.h"
 
 #include <stdlib.h>
 
@@ -116,7 +117,8 @@ int stream_allocate(struct stream *stream, double *own)
         if (parcel_elements(&stream->parcels[t]) > most)
             most = parcel_elements(&stream->parcels[t]);
     stream->slot_elements = most;
-    stream->ring = calloc((size_t)stream->depth, (stream->slot_elements + 1) * sizeof(double));
+    stream->ring =
+        memory_ready((size_t)stream->depth, (stream->slot_elements + 1) * sizeof(double));
     if (stream->ring == NULL)
         return COVEY_ENOMEM;
     for (int t = 0; t < stream->length; t++) {

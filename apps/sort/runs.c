@@ -6,6 +6,7 @@
 #include "apps/sort/runs.h"
 
 #include "apps/block.h"
+#include "apps/memory.h"
 #include "apps/sort/keys.h"
 
 #include <err.h>
@@ -214,7 +215,7 @@ int runs_prepare(struct runs *runs, struct crew *crew, int64_t *keys, size_t cou
     size_t parts = (size_t)runs->parts;
     runs->done = calloc(2 * parts + 1, sizeof *runs->done);
     runs->cuts = calloc((parts + 1) * parts + 1, sizeof *runs->cuts);
-    runs->sorted = parts > 1 ? malloc(count * sizeof *runs->sorted) : NULL;
+    runs->sorted = parts > 1 ? memory_ready(count, sizeof *runs->sorted) : NULL;
     bool enough = runs->done != NULL && runs->cuts != NULL && (parts < 2 || runs->sorted != NULL);
     if (keys == NULL || !enough)
         return out_of_memory();

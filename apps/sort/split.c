@@ -6,6 +6,7 @@
 #include "apps/sort/split.h"
 
 #include "apps/agenda.h"
+#include "apps/memory.h"
 #include "apps/sort/keys.h"
 #include "apps/sort/runs.h"
 #include "apps/sort/tree.h"
@@ -79,9 +80,9 @@ static int split_prepare(void *state, struct worker *worker, covey_msg_t *msg)
         return error < 0 ? error : agenda_attach(worker); /* all that it needs is in there */
     tree_place(split->job.keys, worker->count, worker->rank, &split->node);
     size_t count = (size_t)split->node.count;
-    split->keys = calloc(count + 1, sizeof *split->keys);
+    split->keys = memory_ready(count + 1, sizeof *split->keys);
     size_t before_largest = split->node.child_count > 0 ? (size_t)split->node.children[0].first : 0;
-    split->scratch = calloc(before_largest + 1, sizeof *split->scratch);
+    split->scratch = memory_ready(before_largest + 1, sizeof *split->scratch);
     if (split->keys == NULL || split->scratch == NULL)
         return COVEY_ENOMEM;
     if (worker->rank != 0)
@@ -123,10 +124,11 @@ static int send_shares(struct split *split, struct worker *worker)
     return 0;
 }
 
-/* A child's sorted keys go where they lay before. */
+/* A child's sorted keys go where they lay before. The smallest share leaves first, and comes back
+ * first: it must find its place, or it would wait in other memory. */
 static int expect_shares(struct split *split, struct worker *worker)
 {
-    for (int i = 0; i < split->node.child_count; i++) {
+    for (int i = split->node.child_count - 1; i >= 0; i--) {
         const struct tree_child *child = &split->node.children[i];
         int error = covey_wait(split->out[i], COVEY_FOREVER);
         if (error < 0)

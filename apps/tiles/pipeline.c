@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define TIMEOUT_US 60000000 /* until all tasks are a team */
-#define WORDS 9             /* of a job, before its sizes */
+#define WORDS 10            /* of a job, before its sizes */
 
 struct pipeline {
     struct pipeline_job job;
@@ -31,9 +31,9 @@ struct pipeline {
 int pipeline_pack(covey_msg_t *msg, const void *context)
 {
     const struct pipeline_job *job = context;
-    const int32_t words[WORDS] = {job->problem.kind, job->check,         job->grid[0],
-                                  job->grid[1],      job->grid[2],       job->along,
-                                  job->trial_count,  job->problem.roots, job->problem.shape};
+    const int32_t words[WORDS] = {
+        job->problem.kind, job->check,       job->grid[0],       job->grid[1],       job->grid[2],
+        job->along,        job->trial_count, job->problem.roots, job->problem.shape, job->faces};
     int error = covey_pack_int32(msg, words, WORDS, 1);
     if (error >= 0)
         error = covey_pack_int64(msg, job->problem.size, NEST_DIMS, 1);
@@ -71,6 +71,7 @@ static int pipeline_unpack(covey_msg_t *msg, struct pipeline_job *job)
     job->trial_count = words[6];
     job->problem.roots = words[7];
     job->problem.shape = words[8];
+    job->faces = words[9];
     if (!is_sane(job))
         return COVEY_EPROTO;
     for (int i = 0; i < job->trial_count && error >= 0; i++) {
@@ -83,8 +84,8 @@ static int pipeline_unpack(covey_msg_t *msg, struct pipeline_job *job)
 
 struct covey_tiles_options pipeline_options(const struct pipeline_job *job, int trial)
 {
-    struct covey_tiles_options options = {.schedule = job->trials[trial].schedule,
-                                          .along = job->along};
+    struct covey_tiles_options options = {
+        .schedule = job->trials[trial].schedule, .along = job->along, .faces = job->faces};
     memcpy(options.grid, job->grid, sizeof job->grid);
     if (job->along > 0)
         options.tile[job->along - 1] = job->trials[trial].height;
@@ -132,13 +133,13 @@ static void note_common(struct pipeline *p, const struct covey_tiles_plan *plan)
 /* Of all tasks: the slowest one's time, and the sums of the others. */
 static int put_together(struct pipeline *p, const struct covey_tiles_timing *timing, double *f)
 {
-    const double sums[] = {timing->computation_s, timing->packing_s, timing->communication_s,
-                           timing->idle_s};
+    const double sums[] = {timing->computation_s, timing->packing_s,        timing->communication_s,
+                           timing->idle_s,        (double)timing->messages, (double)timing->puts};
     int error = covey_reduce(p->team, 0, COVEY_OP_MAX, COVEY_DOUBLE, &timing->total_s,
                              &f[PIPELINE_TOTAL_S], 1);
     return error < 0 ? error
                      : covey_reduce(p->team, 0, COVEY_OP_SUM, COVEY_DOUBLE, sums,
-                                    &f[PIPELINE_COMPUTATION_S], 4);
+                                    &f[PIPELINE_COMPUTATION_S], 6);
 }
 
 static int note_trial(struct pipeline *p, int trial, const struct covey_tiles_timing *timing)

@@ -20,12 +20,13 @@ struct pipeline_job {
     int32_t check;           /* all values are wanted */
     int32_t grid[NEST_DIMS]; /* 0: chosen */
     int32_t along;           /* 1 .. 3; 0: chosen */
+    int32_t faces;           /* enum covey_tiles_faces */
     int32_t trial_count;
     struct pipeline_trial trials[PIPELINE_TRIALS_MAX];
 };
 
 /* What is told of a trial: the plan's figures, and those that were measured, total_s being that of
- * the slowest task and the others means of all tasks. */
+ * the slowest task and the other times means of all tasks. */
 enum pipeline_figure {
     PIPELINE_SCHEDULE,
     PIPELINE_HEIGHT,
@@ -34,6 +35,8 @@ enum pipeline_figure {
     PIPELINE_PACKING_S,
     PIPELINE_COMMUNICATION_S,
     PIPELINE_IDLE_S,
+    PIPELINE_MESSAGES,             /* faces of all tasks that were sent, */
+    PIPELINE_PUTS,                 /* and that were put into the memory of neighbours */
     PIPELINE_PREDICTED_S,          /* by (3), or by (5) and (7) */
     PIPELINE_PLAYED_S,             /* all steps of all tasks played */
     PIPELINE_STEP_COMPUTATION_S,   /* t_comp */

@@ -40,6 +40,12 @@ static bool has_costs(const struct sweep *sweep)
     return sweep->figures[PIPELINE_POINT_S] > 0;
 }
 
+const char *sweep_faces(const double *trial)
+{
+    bool sent = trial[PIPELINE_MESSAGES] > 0, put = trial[PIPELINE_PUTS] > 0;
+    return put && sent ? "put and sent" : put ? "put" : sent ? "sent" : "none";
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static void print_trial(const struct sweep *sweep, const double *f)
@@ -97,6 +103,10 @@ int sweep_table(const struct sweep *sweep)
                1e6 * f[PIPELINE_POINT_S], 1e6 * f[PIPELINE_ALPHA_S], 1e6 * f[PIPELINE_BETA_S]);
     } else
         puts("no prediction: costs are measured if a height is to be chosen, as with --sweep");
+    f = sweep_trial(sweep, 0);
+    printf(
+        "faces: %.0f put into the memory of neighbours, %.0f sent as messages in the first run\n",
+        f[PIPELINE_PUTS], f[PIPELINE_MESSAGES]);
     printf("%-8s %8s %10s %12s %14s %9s %10s %8s\n", "schedule", "height", "total s", "computation",
            "communication", "idle", "predicted", "off");
     for (int i = 0; i < sweep->job->trial_count; i++)
@@ -115,14 +125,15 @@ static json_t *known_s(double seconds)
 
 static json_t *trial_json(const double *f)
 {
-    return json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:f}", "schedule",
-                     schedule_name(f), "height", (json_int_t)f[PIPELINE_HEIGHT], "total_s",
-                     f[PIPELINE_TOTAL_S], "computation_s", f[PIPELINE_COMPUTATION_S], "packing_s",
-                     f[PIPELINE_PACKING_S], "communication_s", f[PIPELINE_COMMUNICATION_S],
-                     "idle_s", f[PIPELINE_IDLE_S], "predicted_s", known_s(f[PIPELINE_PREDICTED_S]),
-                     "played_s", known_s(f[PIPELINE_PLAYED_S]), "step_computation_s",
-                     f[PIPELINE_STEP_COMPUTATION_S], "step_communication_s",
-                     f[PIPELINE_STEP_COMMUNICATION_S]);
+    return json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:f, s:I, s:I}",
+                     "schedule", schedule_name(f), "height", (json_int_t)f[PIPELINE_HEIGHT],
+                     "total_s", f[PIPELINE_TOTAL_S], "computation_s", f[PIPELINE_COMPUTATION_S],
+                     "packing_s", f[PIPELINE_PACKING_S], "communication_s",
+                     f[PIPELINE_COMMUNICATION_S], "idle_s", f[PIPELINE_IDLE_S], "predicted_s",
+                     known_s(f[PIPELINE_PREDICTED_S]), "played_s", known_s(f[PIPELINE_PLAYED_S]),
+                     "step_computation_s", f[PIPELINE_STEP_COMPUTATION_S], "step_communication_s",
+                     f[PIPELINE_STEP_COMMUNICATION_S], "puts", (json_int_t)f[PIPELINE_PUTS],
+                     "messages", (json_int_t)f[PIPELINE_MESSAGES]);
 }
 
 static json_t *costs_json(const double *f)

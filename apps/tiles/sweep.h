@@ -23,4 +23,7 @@ double sweep_predicted_s(const double *trial);
 int sweep_table(const struct sweep *sweep);
 int sweep_json(const struct sweep *sweep);
 
+/* Which way the faces of a trial went: "put" into memory, "sent", "put and sent", or "none". */
+const char *sweep_faces(const double *trial);
+
 #endif

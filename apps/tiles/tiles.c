@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_UNSKEWED = APP_OPTION_OWN, OPTION_SWEEP, OPTION_ROOTS, OPTION_SHAPE };
+enum { OPTION_UNSKEWED = APP_OPTION_OWN, OPTION_SWEEP, OPTION_ROOTS, OPTION_SHAPE, OPTION_FACES };
 enum { SCHEDULE_BOTH = 2, HEIGHTS_MAX = PIPELINE_TRIALS_MAX / 2 };
 
 struct tiles_options {
@@ -60,6 +60,8 @@ static const char help[] =
     "  -n, --tasks TASKS     number of tasks (one a host)\n"
     "      --shape FORM      tiles of least communication: each, if each is another task's, or\n"
     "                        columns, if all along the largest dimension are one task's (a skew)\n"
+    "      --faces WAY       any: put into the memory of a neighbour on the same host (any), or\n"
+    "                        messages: sent to all neighbours\n"
     "      --unskewed        do not skew the tiles of heat: says why that is not "
     "legal\n" APP_OPTIONS_HELP;
 
@@ -139,6 +141,16 @@ static int parse_shape(struct tiles_options *options, const char *text)
     return -1;
 }
 
+static int parse_faces(struct tiles_options *options, const char *text)
+{
+    bool messages = strcmp(text, "messages") == 0;
+    options->job.faces = messages ? COVEY_TILES_MESSAGES : COVEY_TILES_ANY_WAY;
+    if (messages || strcmp(text, "any") == 0)
+        return 0;
+    warnx("--faces: '%s' is none of any and messages", text);
+    return -1;
+}
+
 static int tiles_take_own(void *program, int key, const char *argument)
 {
     struct tiles_options *options = program;
@@ -160,6 +172,8 @@ static int tiles_take_own(void *program, int key, const char *argument)
         return 0;
     case OPTION_SHAPE:
         return parse_shape(options, argument);
+    case OPTION_FACES:
+        return parse_faces(options, argument);
     case OPTION_UNSKEWED:
         options->unskewed = true;
         return 0;
@@ -196,6 +210,7 @@ static int tiles_parse(int argc, char **argv, struct tiles_options *options)
                                           {"sweep", no_argument, NULL, OPTION_SWEEP},
                                           {"roots", required_argument, NULL, OPTION_ROOTS},
                                           {"shape", required_argument, NULL, OPTION_SHAPE},
+                                          {"faces", required_argument, NULL, OPTION_FACES},
                                           {"unskewed", no_argument, NULL, OPTION_UNSKEWED},
                                           {NULL, 0, NULL, 0}};
     *options = (struct tiles_options){.schedule = COVEY_TILES_OVERLAP};
@@ -317,14 +332,14 @@ static json_t *parameters_of(const struct tiles *tiles, const double *trial)
 {
     const double *f = tiles->figures;
     const int64_t *s = tiles->job.problem.size;
-    return json_pack("{s:s, s:[I,I,I], s:[i,i,i], s:[I,I,I], s:s, s:f, s:f, s:f}", "loop",
+    return json_pack("{s:s, s:[I,I,I], s:[i,i,i], s:[I,I,I], s:s, s:s, s:f, s:f, s:f}", "loop",
                      nest_name(tiles->job.problem.kind), "size", (json_int_t)s[0], (json_int_t)s[1],
                      (json_int_t)s[2], "grid", (int)f[PIPELINE_GRID], (int)f[PIPELINE_GRID + 1],
                      (int)f[PIPELINE_GRID + 2], "tile", (json_int_t)f[PIPELINE_TILE],
                      (json_int_t)f[PIPELINE_TILE + 1], (json_int_t)f[PIPELINE_TILE + 2], "schedule",
-                     trial[PIPELINE_SCHEDULE] > 0 ? "block" : "overlap", "point_s",
-                     f[PIPELINE_POINT_S], "alpha_s", f[PIPELINE_ALPHA_S], "beta_s",
-                     f[PIPELINE_BETA_S]);
+                     trial[PIPELINE_SCHEDULE] > 0 ? "block" : "overlap", "faces",
+                     sweep_faces(trial), "point_s", f[PIPELINE_POINT_S], "alpha_s",
+                     f[PIPELINE_ALPHA_S], "beta_s", f[PIPELINE_BETA_S]);
 }
 
 /* Of one run; the time is that of the loop, by the tasks' own clocks. */
@@ -344,11 +359,12 @@ static int report_one(const struct tiles *tiles, const struct coordinator_result
     const double *f = tiles->figures;
     const int64_t *s = tiles->job.problem.size;
     snprintf(problem, size,
-             "%s, %lld x %lld x %lld on %.0f x %.0f x %.0f tasks, tiles of %.0f x %.0f x %.0f, %s",
+             "%s, %lld x %lld x %lld on %.0f x %.0f x %.0f tasks, tiles of %.0f x %.0f x %.0f, %s, "
+             "faces %s",
              nest_name(tiles->job.problem.kind), (long long)s[0], (long long)s[1], (long long)s[2],
              f[PIPELINE_GRID], f[PIPELINE_GRID + 1], f[PIPELINE_GRID + 2], f[PIPELINE_TILE],
              f[PIPELINE_TILE + 1], f[PIPELINE_TILE + 2],
-             trial[PIPELINE_SCHEDULE] > 0 ? "blocking" : "overlapping");
+             trial[PIPELINE_SCHEDULE] > 0 ? "blocking" : "overlapping", sweep_faces(trial));
     json_t *parameters = parameters_of(tiles, trial);
     struct report report = {.program = "tiles",
                             .problem = problem,

@@ -70,6 +70,11 @@ uint64_t parts_settle(struct daemon *d)
     return next_us;
 }
 
+void parts_task_enrolled(struct daemon *d, struct task *task)
+{
+    EACH_PART(d, task_enrolled, task);
+}
+
 void parts_round_end(struct daemon *d)
 {
     EACH_PART(d, round_end, d);

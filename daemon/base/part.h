@@ -42,6 +42,7 @@ struct task;
     X(monitor)                                                                                     \
     X(metrics)                                                                                     \
     X(local)                                                                                       \
+    X(trace)                                                                                       \
     X(ready)
 #define DAEMON_PARTS_WITHOUT(X)                                                                    \
     X(watch)                                                                                       \
@@ -99,6 +100,7 @@ struct part {
     /* At the end of each round: what was sent is with the system. */
     void (*round_end)(struct daemon *d);
 
+    void (*task_enrolled)(struct task *task); /* its stream is there */
     /* A task that is watched here has ended; `own`: if it is of this host, it is still there. */
     void (*task_gone)(struct daemon *d, const struct control_gone *gone, const struct task *own);
     /* The stream of a task here has closed. True: that is seen to, and the task may be destroyed.
@@ -132,6 +134,7 @@ void parts_destroy(struct daemon *d);
 void parts_joined(struct daemon *d);
 uint64_t parts_settle(struct daemon *d); /* of those that are due; returns when the next one is */
 void parts_round_end(struct daemon *d);
+void parts_task_enrolled(struct daemon *d, struct task *task);
 void parts_task_gone(struct daemon *d, const struct control_gone *gone, const struct task *own);
 void parts_task_closed(struct daemon *d, struct task *task); /* until one has seen to it */
 void parts_task_free(struct daemon *d, struct task *task);

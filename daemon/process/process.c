@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/process/helper.h"
 #include "lib/covey.h"
 #include "proto/wire/grow.h"
 
@@ -188,8 +189,18 @@ __attribute__((noinline)) static pid_t fork_and_run(const struct process *p, con
 
 /* ---- the parent's side ---- */
 
-/* Looks a name up in $PATH; *path is what to execute, or the name when it has a slash. A file that
- * may not be executed is remembered: then the error is about it. Returns 0 or an errno. */
+/* A program of Covey's own, such as covey-domain-worker, that no PATH leads to. */
+static bool find_beside(const char *name, char *path, size_t size)
+{
+    char found[HELPER_PATH_BYTES];
+    struct failure why;
+    return strncmp(name, "covey-", 6) == 0 && helper_find(name, found, &why) == 0 &&
+           (size_t)snprintf(path, size, "%s", found) < size;
+}
+
+/* Looks a name up in $PATH and then, if it begins with "covey-", beside coveyd; *path is what to
+ * execute, or the name when it has a slash. A file that may not be executed is remembered: then the
+ * error is about it. Returns 0 or an errno. */
 static int path_find(const char *name, char *path, size_t size)
 {
     int error = ENOENT;
@@ -209,7 +220,7 @@ static int path_find(const char *name, char *path, size_t size)
         if (*end == '\0')
             break;
     }
-    return error;
+    return error == ENOENT && find_beside(name, path, size) ? 0 : error;
 }
 
 static bool exhausted(int error)

@@ -183,6 +183,7 @@ static void caller_becomes_task(struct caller *caller)
              task->command);
     enrolled_reply(task, request, ledger_fd);
     close(ledger_fd);
+    parts_task_enrolled(d, task);
     intake_welcome(task);
     intake_read(task);
 }

@@ -12,6 +12,7 @@
 #include "lib/drive/call.h"
 #include "lib/drive/request.h"
 #include "lib/member/home.h"
+#include "lib/member/trace.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"
@@ -118,22 +119,38 @@ static int service_ask_until(struct service *s, uint64_t deadline_us)
     return error;
 }
 
+/* Who has a lock, and from when to when, is seen in a trace. */
+static void service_record(const struct service *s, const struct call *call)
+{
+    struct trace *t = s->vm->trace;
+    trace_put(
+        t, &(struct trace_what){.kind = TRACE_SERVICE,
+                                .name = trace_literal(t, s->what),
+                                .begun = call->begun != 0 ? call->begun : trace_now(t),
+                                .sequence = s->kind == COMMAND_LOCK_ACQUIRE   ? TRACE_SERVICE_TAKE
+                                            : s->kind == COMMAND_LOCK_RELEASE ? TRACE_SERVICE_GIVE
+                                                                              : TRACE_SERVICE_OTHER,
+                                .tag = (int32_t)trace_name(t, s->name)});
+}
+
 int service_call(struct service *s, int64_t timeout_us)
 {
     if (!cursor_ok(&s->body))
         return error_set(COVEY_EINVAL, "%s: the name or value is too long", s->what);
-    struct call call = call_begin(s->vm);
+    struct call call = call_begin_as(s->vm, s->what);
     uint64_t start_us = clock_us();
     uint64_t deadline_us = clock_deadline(timeout_us == COVEY_POLL ? SERVICE_US : timeout_us);
     int error = service_ask_until(s, deadline_us);
     s->vm->self.idle_us += clock_us() - start_us;
+    if (s->vm->trace != NULL)
+        service_record(s, &call);
     return call_end(s->vm, &call, explain(s, error));
 }
 
 int service_ask(struct service *s)
 {
     uint64_t deadline_us = clock_deadline(SERVICE_US);
-    struct call call = call_begin(s->vm);
+    struct call call = call_begin_as(s->vm, s->what);
     int error = COVEY_ETIMEOUT;
     while (error == COVEY_ETIMEOUT && clock_us() < deadline_us)
         error = service_ask_until(s, clock_us() + QUESTION_US);

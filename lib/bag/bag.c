@@ -116,7 +116,7 @@ static int attach(covey_t *vm, const char *name, uint64_t id, uint32_t holder, c
     struct covey_bag *bag = bag_make(vm, name);
     if (bag == NULL)
         return error_code(COVEY_ENOMEM);
-    struct call call = call_begin(vm);
+    struct call call = call_begin_as(vm, "bag_open");
     bag->user.handle = ++bags_of(bag->vm)->handles;
     bag->next = bags_of(bag->vm)->first;
     bags_of(bag->vm)->first = bag;

@@ -132,6 +132,7 @@ static void send_fan(struct covey *vm, struct fan *fan)
     for (uint16_t i = 0; i < fan->head.count; i++) {
         struct covey_req *req = fan->reqs[i];
         struct peer *peer = fan->peers[i];
+        req->peer = peer;
         req->send.sequence = peer->out.sequence++;
         req->send.started = true;
         if (req->send.offset == req->send.msg->size) {

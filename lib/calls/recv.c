@@ -11,6 +11,7 @@
 #include "lib/engine/peer.h"
 #include "lib/engine/plain.h"
 #include "lib/engine/req.h"
+#include "lib/member/trace.h"
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
@@ -66,6 +67,8 @@ static int receive_now(const struct way *from, struct covey_req *req, int64_t ti
     if (error != COVEY_OK)
         return error;
     receive_start(vm, req);
+    if (vm->trace != NULL)
+        trace_call_awaits(vm->trace, req->receive.source, req->tag);
     error = call_idle(vm, req_done, req, clock_deadline(timeout_us));
     if (!req->done)
         match_cancel(vm, req);
@@ -80,7 +83,7 @@ int receive_message(const struct way *from, int64_t timeout_us, covey_msg_t **ms
     int error = receive_init(&req, from);
     if (error != COVEY_OK || msg == NULL)
         return error != COVEY_OK ? error : error_set(COVEY_EINVAL, "receive: NULL");
-    struct call call = call_begin(from->vm);
+    struct call call = call_begin_as(from->vm, "recv");
     error = receive_now(from, &req, timeout_us);
     if (error == COVEY_OK)
         *msg = req.owned;
@@ -122,7 +125,7 @@ int receive_array(const struct way *from, int64_t timeout_us, int type, void *ba
                                  .base = base,
                                  .capacity = capacity};
     struct call call;
-    call_begin_short(vm, &call);
+    call_begin_short(vm, &call, "recv_array");
     bool waited = false;
     bool taken = plain_may_take(&what) && way_check(from) == COVEY_OK &&
                  wait_briefly(vm, plain_take, &what, timeout_us == 0, &waited);
@@ -153,7 +156,7 @@ int receive_probe(const struct way *from, int64_t timeout_us, struct covey_info 
     if (error != COVEY_OK)
         return error;
     req.receive.probe = true;
-    struct call call = call_begin(from->vm);
+    struct call call = call_begin_as(from->vm, "probe");
     error = receive_now(from, &req, timeout_us);
     if (error == COVEY_OK && info != NULL)
         *info = req.info;

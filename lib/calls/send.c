@@ -139,7 +139,7 @@ int send_message(const struct way *to, const covey_msg_t *msg)
         return error_set(COVEY_EINVAL, "send: NULL");
     send_init(&req, to);
     req.send.msg = msg;
-    struct call call = call_begin(to->vm);
+    struct call call = call_begin_as(to->vm, "send");
     return call_end(to->vm, &call, send_and_wait(to, &req));
 }
 
@@ -168,7 +168,7 @@ int send_array(const struct way *to, int type, const void *base, size_t count)
                                     .base = base,
                                     .count = count};
     struct call call;
-    call_begin_short(to->vm, &call);
+    call_begin_short(to->vm, &call, "send_array");
     if (way_check(to) == COVEY_OK && plain_send(to->vm, &what))
         return call_end_short(to->vm, &call, false);
     call_go_on(to->vm, &call, false);
@@ -256,7 +256,7 @@ static int cast_in_order_of_sender(struct covey *vm, const covey_tid_t *tids, si
     struct covey_req *reqs = reqs_create(vm, n, tag, msg);
     if (reqs == NULL)
         return error_code(COVEY_ENOMEM);
-    struct call call = call_begin(vm);
+    struct call call = call_begin_as(vm, "cast");
     caster_to_all(vm, tids, reqs, n);
     int error = finish_all(reqs, n, &outcome);
     free(reqs);

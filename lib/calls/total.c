@@ -124,7 +124,7 @@ int total_send(struct covey *vm, const covey_tid_t *tids, size_t n, int tag, con
     if (n > COVEY_TOTAL_MEMBERS_MAX)
         return error_set(COVEY_ERESOURCE, "cast: %zu tasks are more than %d in total order", n,
                          COVEY_TOTAL_MEMBERS_MAX);
-    struct call call = call_begin(vm);
+    struct call call = call_begin_as(vm, "cast");
     int error = send_locked(&t, tids, n, tag);
     return call_end(vm, &call, error);
 }

@@ -277,6 +277,8 @@ void collective_bury_all(struct covey *vm);
 
 /* Every collective of the team ends, and later ones end at once; the others are told. */
 void team_break(struct covey_team *team, int error, const char *why);
+/* For a trace: a call that began then has ended. */
+void team_record(const struct covey_team *team, const char *name, uint32_t number, uint64_t begun);
 /* What came for the team and waits is for nobody any more. */
 void team_purge(struct covey_team *team);
 void team_sort_places(struct covey_team *team); /* makes team->places of team->tids */

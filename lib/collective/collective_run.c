@@ -363,7 +363,7 @@ int collective_start(int error, struct collective *c, covey_req_t **req)
         collective_refuse(c, COVEY_EINVAL, "NULL");
     if (error != COVEY_OK || req == NULL || req == COLLECTIVE_WAITS)
         return collective_run(error, c);
-    struct call call = call_begin(c->team->vm);
+    struct call call = call_begin_as(c->team->vm, c->name);
     steps_start(c->team->vm, c);
     *req = &c->req;
     return call_end(c->req.vm, &call, COVEY_OK);
@@ -409,8 +409,11 @@ int collective_run(int error, struct collective *c)
 {
     if (error == COVEY_OK) {
         struct covey *vm = c->team->vm;
-        struct call call = call_begin(vm);
-        error = call_end(vm, &call, run_locked(vm, c));
+        struct call call = call_begin_as(vm, c->name);
+        error = run_locked(vm, c);
+        if (vm->trace != NULL && call.begun != 0)
+            team_record(c->team, c->name, c->number, call.begun);
+        error = call_end(vm, &call, error);
     }
     collective_destroy(c);
     return error;
@@ -419,7 +422,7 @@ int collective_run(int error, struct collective *c)
 static void collective_req_free(struct covey_req *req)
 {
     struct collective *c = (struct collective *)req;
-    struct call call = call_begin(req->vm);
+    struct call call = call_begin_as(req->vm, "req_free");
     if (!req->done)
         collective_give_up(c, COVEY_ECANCELED,
                            "a collective call was given up before it was complete");

@@ -16,6 +16,7 @@
 #include "lib/drive/wait.h"
 #include "lib/engine/peer.h"
 #include "lib/member/part.h"
+#include "lib/member/trace.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"
@@ -171,7 +172,7 @@ static bool yield_to_members(struct shared_job *job, uint64_t start_us)
 static int sleep_until_it_can(struct shared_job *job, uint64_t deadline_us)
 {
     struct covey *vm = job->team->vm;
-    struct call call = call_begin(vm);
+    struct call call = call_begin_as(vm, job->call.name);
     await(vm, job);
     look_for_ended(job);
     int error = call_idle(vm, may_end_wait, job, deadline_us);
@@ -250,13 +251,21 @@ static int call_at_once(struct covey_team *team, struct shared_job *job)
     job->doomed = COVEY_OK;
     if (team->broken != COVEY_OK)
         return say_broken(team, job->call.name);
-    shared_number(job, atomic_fetch_add(&team->calls, shared_plan(job, team)), 0);
+    uint64_t begun = trace_begin(team->vm);
+    uint32_t number = atomic_fetch_add(&team->calls, shared_plan(job, team));
+    shared_number(job, number, 0);
     int result = shared_go_on(job);
     while (result == ACT_WAITS) {
         int error = wait_for_members(job, &deadline_us);
         result = error != COVEY_OK ? error : shared_go_on(job);
     }
     shared_end(job);
+    if (begun != 0) {
+        pthread_mutex_lock(&team->vm->lock);
+        if (team->vm->trace != NULL)
+            team_record(team, job->call.name, number, begun);
+        pthread_mutex_unlock(&team->vm->lock);
+    }
     return result < 0 ? give_up(team, result) : COVEY_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "lib/engine/arrival.h"
 #include "lib/engine/match.h"
 #include "lib/engine/peer.h"
+#include "lib/member/trace.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/error.h"
@@ -45,6 +46,17 @@ void team_purge(struct covey_team *team)
         which.mask = COVEY_TAG_MAX & ~(LANES - 1);
     }
     arrival_purge(team->vm, &which);
+}
+
+void team_record(const struct covey_team *team, const char *name, uint32_t number, uint64_t begun)
+{
+    struct trace *t = team->vm->trace;
+    trace_put(t, &(struct trace_what){.kind = TRACE_COLLECTIVE,
+                                      .name = trace_literal(t, name),
+                                      .begun = begun,
+                                      .peer = team->context,
+                                      .tag = (int32_t)number,
+                                      .sequence = (uint64_t)team->size});
 }
 
 /* ---- what members sent to each other by rank (lib/team/talk.c) ---- */

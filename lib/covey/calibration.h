@@ -57,17 +57,25 @@ struct covey_calibration_route {
                      * Sotiropoulos & Goumas); the rest of alpha is latency. 0: not measured */
 };
 
+/* Of a host's processor. */
+enum covey_byte_order {
+    COVEY_ORDER_UNKNOWN = 0,
+    COVEY_ORDER_LITTLE = 1, /* the least byte of a number first */
+    COVEY_ORDER_BIG = 2
+};
+
 /* What one task alone on the host needs; 0: not measured. */
 struct covey_calibration_host {
     char name[64];
     int32_t cores;
-    int32_t reserved;
+    int32_t order;                     /* enum covey_byte_order */
     double processors;                 /* tasks that run as fast as one alone */
     double share;                      /* processor seconds that one task gets in a second */
     double madd_s[COVEY_MODEL_BLOCKS]; /* T_mult + T_add, section 3.1, by block size */
     double oper_s;                     /* T_oper, section 3.2 */
     double merge_s;                    /* a key that is merged */
     double iteration_s;                /* of the Mandelbrot set */
+    double touch_s;                    /* a byte of memory that is written for the first time */
     /* What others do there now, see covey_calibration_now(); 0 in a file. */
     double demand;            /* tasks that compete for the processors */
     double link_out, link_in; /* part of the link's rate that they use each way, 0 to 1 */

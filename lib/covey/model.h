@@ -113,9 +113,11 @@ struct covey_alltoall_prediction {
 
 /* hosts[i] is where rank i runs, as in covey_schedule_create(), NULL: one rank a host. Rates are
  * taken net of Ethernet's and TCP's headers. alpha_s is what a short message takes from task to
- * task. Takes a second for some hundred thousand frames of 1448 bytes. Errors: EINVAL, ENOMEM. */
+ * task; skew_s: tasks begin within so long of each other, and the time is that from the first one's
+ * beginning. Takes a second for some hundred thousand frames of 1448 bytes. Errors: EINVAL, ENOMEM.
+ */
 int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *hosts, int ranks,
-                           double bytes, double alpha_s,
+                           double bytes, double alpha_s, double skew_s,
                            struct covey_alltoall_prediction *prediction);
 
 #ifdef __cplusplus

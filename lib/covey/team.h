@@ -46,6 +46,7 @@ int covey_team_rank(const covey_team_t *team); /* the caller's own */
 int covey_team_size(const covey_team_t *team);
 covey_tid_t covey_team_tid(const covey_team_t *team, int rank);    /* or EINVAL */
 int covey_team_rank_of(const covey_team_t *team, covey_tid_t tid); /* or ENOTASK */
+covey_t *covey_team_vm(const covey_team_t *team); /* as which the caller is in it; NULL: no team */
 
 /* How long each blocking collective call may take from now on; COVEY_FOREVER at first. One whose
  * time runs out gives up for all members: the team is broken. */

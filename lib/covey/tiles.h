@@ -70,6 +70,11 @@ enum covey_tiles_schedule {
     COVEY_TILES_BLOCK = 1    /* receive, compute, send, and each send lasts until it was received */
 };
 
+enum covey_tiles_faces {
+    COVEY_TILES_ANY_WAY = 0, /* put into the memory of a neighbour on the same host, or sent */
+    COVEY_TILES_MESSAGES = 1 /* sent to all */
+};
+
 /* What the choice of the height goes by. Those that are 0 covey_tiles_create() measures, if it has
  * a height to choose; of messages all, if alpha_s is 0. */
 struct covey_tiles_costs {
@@ -87,6 +92,7 @@ struct covey_tiles_options {
     int32_t schedule;                   /* enum covey_tiles_schedule */
     int32_t along;                      /* 1 .. dims: tiles along it are one task's; 0: chosen */
     int32_t ahead;                      /* faces of so many tiles are under way at once; 0: 2 */
+    int32_t faces;                      /* enum covey_tiles_faces */
     int32_t grid[COVEY_TILES_DIMS_MAX]; /* tasks along each dimension; 0: chosen */
     int64_t tile[COVEY_TILES_DIMS_MAX]; /* sides of a tile; 0: chosen: the part of a task, and
                                          * along `along` the height z of which the
@@ -181,8 +187,9 @@ struct covey_tiles_timing {
     double idle_s;          /* waiting for faces, or for room to send the next */
     int64_t tiles;          /* computed */
     int64_t points;
-    int64_t messages; /* sent */
-    int64_t bytes;    /* sent */
+    int64_t messages; /* faces sent, */
+    int64_t puts;     /* and put into the memory of neighbours */
+    int64_t bytes;    /* of both */
 };
 
 /* Runs the loop. A collective call; timing may be NULL. It can be run again. Errors: those of

@@ -3,6 +3,7 @@
  */
 #include "lib/drive/call.h"
 #include "lib/drive/wait.h"
+#include "lib/member/trace.h"
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
@@ -10,11 +11,14 @@
 #define SAMPLE 61       /* of so many short calls one is timed; a prime, for they come in turns */
 #define SHORT_US_MAX 20 /* what takes longer was kept from the processor: it counts for itself */
 
-struct call call_begin(struct covey *vm)
+struct call call_begin_as(struct covey *vm, const char *name)
 {
     pthread_mutex_lock(&vm->lock);
     vm->self.now_us = clock_us();
-    return (struct call){.start_us = vm->self.now_us, .idle_us = vm->self.idle_us};
+    return (struct call){.start_us = vm->self.now_us,
+                         .idle_us = vm->self.idle_us,
+                         .name = name,
+                         .begun = vm->trace == NULL ? 0 : trace_call_begin(vm->trace, name)};
 }
 
 int call_end(struct covey *vm, const struct call *call, int result)
@@ -23,13 +27,19 @@ int call_end(struct covey *vm, const struct call *call, int result)
     uint64_t idle_us = vm->self.idle_us - call->idle_us;
     vm->self.communication_us += spent_us > idle_us ? spent_us - idle_us : 0;
     wait_left(vm);
+    if (vm->trace != NULL && call->begun != 0)
+        trace_call_end(vm->trace, call->name, call->begun);
     pthread_mutex_unlock(&vm->lock);
     return result;
 }
 
-void call_begin_short(struct covey *vm, struct call *call)
+void call_begin_short(struct covey *vm, struct call *call, const char *name)
 {
     pthread_mutex_lock(&vm->lock);
+    call->name = name;
+    call->begun = 0;
+    if (vm->trace != NULL)
+        call->begun = vm->trace->begun = trace_now(vm->trace);
     call->sampled = ++vm->self.short_calls % SAMPLE == 0;
     if (call->sampled)
         call->start_us = clock_us();
@@ -59,7 +69,10 @@ void call_go_on(struct covey *vm, struct call *call, bool waited)
     vm->self.now_us = clock_us();
     if (call->sampled)
         count_sample(vm, call, vm->self.now_us, waited);
-    *call = (struct call){.start_us = vm->self.now_us, .idle_us = vm->self.idle_us};
+    if (vm->trace != NULL)
+        trace_call_begin(vm->trace, call->name);
+    call->start_us = vm->self.now_us;
+    call->idle_us = vm->self.idle_us;
 }
 
 int call_idle(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us)

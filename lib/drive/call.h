@@ -14,13 +14,16 @@ struct covey;
 struct call {
     uint64_t start_us, idle_us;
     bool sampled;
+    const char *name; /* in a trace */
+    uint64_t begun;   /* in a trace; 0: it is in none */
 };
-struct call call_begin(struct covey *vm);
+struct call call_begin_as(struct covey *vm, const char *name);
+#define call_begin(vm) call_begin_as(vm, __func__)
 int call_end(struct covey *vm, const struct call *call, int result);
 /* The same of a call that takes a microsecond or less, as a rule: to look at the clock would be a
  * good part of that, so some of these calls are timed, and count for the others. `waited`: what it
  * did was waiting for a message. */
-void call_begin_short(struct covey *vm, struct call *call);
+void call_begin_short(struct covey *vm, struct call *call, const char *name);
 int call_end_short(struct covey *vm, const struct call *call, bool waited);
 /* It will take longer: from here on it is as after call_begin(). */
 void call_go_on(struct covey *vm, struct call *call, bool waited);

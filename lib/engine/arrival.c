@@ -67,6 +67,7 @@ static struct arrival *arrival_create(struct covey *vm, struct peer *peer,
     if (a == NULL)
         return NULL;
     a->number = vm->inbox.arrivals++;
+    a->sequence = header->sequence;
     a->peer = peer;
     a->info = (struct covey_info){(covey_tid_t)peer->tid, header->tag, header->size};
     a->context = header->context;

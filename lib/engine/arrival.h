@@ -64,6 +64,7 @@ struct arrival {
     struct arrival *next, *prev; /* in the list of unexpected messages, in the order they began */
     bool listed;
     uint64_t number;   /* counts arrivals: the order of the list */
+    uint64_t sequence; /* among its sender's messages */
     struct peer *peer; /* NULL: made here (notices, output) */
     struct covey_info info;
     uint32_t context;

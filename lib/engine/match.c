@@ -14,6 +14,7 @@
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/member/home.h"
+#include "lib/member/trace.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/error.h"
@@ -27,8 +28,25 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/* For a trace: a message has left, or is there. */
+static void req_record(const struct covey_req *req, const struct arrival *a)
+{
+    struct trace *t = req->vm->trace;
+    bool inner = req->context != 0 && !context_is_talk(req->context);
+    int kind = a == NULL ? TRACE_SEND : TRACE_RECEIVE;
+    trace_put(t, &(struct trace_what){
+                     .kind = (enum trace_kind)(inner ? kind + TRACE_INNER_SEND - TRACE_SEND : kind),
+                     .begun = req->begun != 0 ? req->begun : t->begun,
+                     .bytes = a == NULL ? req->send.msg->size : a->info.bytes,
+                     .sequence = a == NULL ? req->send.sequence : a->sequence,
+                     .peer = a == NULL ? req->peer->tid : (uint32_t)a->info.source,
+                     .tag = a == NULL ? req->tag : a->info.tag});
+}
+
 void req_finish(struct covey_req *req, int error, const char *why)
 {
+    if (req->vm->trace != NULL && req->kind == REQ_SEND && error == COVEY_OK && req->peer != NULL)
+        req_record(req, NULL);
     req->error = error;
     if (error != COVEY_OK && why != req->text)
         snprintf(req->text, sizeof req->text, "%s", why);
@@ -292,6 +310,8 @@ static void finish_bound(struct covey *vm, struct arrival *a)
     partial_remove(vm, req);
     req->receive.arrival = NULL;
     bool last = vm->inbox.posted == NULL && vm->inbox.partial == NULL;
+    if (vm->trace != NULL && a->peer != NULL)
+        req_record(req, a);
     vm->inbox.awaited_taken += last || a->info.bytes >= BULK_BYTES;
     if (req->receive.into_array && a->representation != representation_native())
         elements_swap(req->receive.type, req->receive.base, req->receive.count);
@@ -383,6 +403,7 @@ static bool is_silent(const struct peer *peer)
 
 void match_post(struct covey *vm, struct covey_req *req)
 {
+    req->begun = trace_begin(vm);
     if (take_unexpected(vm, req)) {
         credit_reopen(vm);
         return;

@@ -13,6 +13,7 @@
 #include "lib/engine/route.h"
 #include "lib/link/stream.h"
 #include "lib/member/home.h"
+#include "lib/member/trace.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/error.h"
@@ -76,6 +77,7 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
     assert(!req->queued && !req->done);
     req->peer = peer;
+    req->begun = trace_begin(vm);
     req->queued = true;
     LINK_AFTER(peer->out.sends_last, peer->out.sends, peer->out.sends_last, req, next, prev);
     outgo_count(peer, req->send.msg->size);
@@ -259,6 +261,23 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
     return true;
 }
 
+/* For a trace: by what the send is held back, enum trace_held; 0: by nothing any more. */
+static void outgo_record(struct covey *vm, struct covey_req *req, int by)
+{
+    if (by == 0 && req->send.held_at != 0)
+        trace_put(vm->trace, &(struct trace_what){.kind = TRACE_HELD,
+                                                  .begun = req->send.held_at,
+                                                  .bytes = req->send.msg->size,
+                                                  .sequence = (uint64_t)req->send.held_by,
+                                                  .peer = req->peer->tid,
+                                                  .tag = req->tag});
+    if (by == 0)
+        req->send.held_at = 0;
+    else if (req->send.held_at == 0)
+        req->send.held_at = trace_now(vm->trace);
+    req->send.held_by = by;
+}
+
 /* Moves the peer's first send on by a frame; false: nothing can move now. */
 static bool step(struct covey *vm, struct peer *peer)
 {
@@ -290,8 +309,11 @@ static bool step(struct covey *vm, struct peer *peer)
         return true; /* refused by its route */
     if (peer->out.carrier != NULL && peer->out.carrier->offer.req != NULL)
         return false;
-    if (!frame_size(peer, req, &size) || !bulk_in_turn(vm, peer, req, &size) ||
-        !bulk_may_send(vm, peer, req))
+    bool credit = frame_size(peer, req, &size);
+    bool goes = credit && bulk_in_turn(vm, peer, req, &size) && bulk_may_send(vm, peer, req);
+    if (vm->trace != NULL)
+        outgo_record(vm, req, goes ? 0 : credit ? TRACE_HELD_TURN : TRACE_HELD_CREDIT);
+    if (!goes)
         return false;
     if (peer->out.carrier != NULL && offer_put(peer->out.carrier, req)) {
         peer->out.sent_bytes += OFFER_HEAD_BYTES;

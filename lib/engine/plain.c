@@ -24,12 +24,23 @@
 #include "lib/engine/route.h"
 #include "lib/link/link.h"
 #include "lib/member/routes.h"
+#include "lib/member/trace.h"
 #include "lib/member/vm.h"
 #include "lib/msg/message.h"
 #include "proto/wire/cursor.h"
 
 #include <assert.h>
 #include <string.h>
+
+/* In a trace it is the record of its call, too. */
+static void plain_record(struct trace *t, const struct trace_what *what, uint32_t context)
+{
+    struct trace_what whole = *what;
+    whole.begun = t->begun;
+    if (context != 0 && !context_is_talk(context))
+        whole.kind = what->kind == TRACE_SEND ? TRACE_INNER_SEND : TRACE_INNER_RECEIVE;
+    trace_put(t, &whole);
+}
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
@@ -129,6 +140,15 @@ bool plain_send(struct covey *vm, const struct plain_send *what)
     peer->out.sent_bytes += cost;
     outgo_count(peer, ITEM_HEADER_BYTES + size);
     vm->links.written_bytes += BRIEF_STAMPED_BYTES + size;
+    if (vm->trace != NULL)
+        plain_record(vm->trace,
+                     &(struct trace_what){.kind = TRACE_SEND,
+                                          .name = TRACE_NAME_SEND,
+                                          .bytes = ITEM_HEADER_BYTES + size,
+                                          .sequence = peer->out.sequence - 1,
+                                          .peer = peer->tid,
+                                          .tag = what->tag},
+                     what->context);
     return true;
 }
 
@@ -250,6 +270,15 @@ int plain_take(void *context)
     vm->inbox.arrivals++;
     vm->inbox.arrived_bytes += size;
     vm->inbox.arriving = 0;
+    if (vm->trace != NULL)
+        plain_record(vm->trace,
+                     &(struct trace_what){.kind = TRACE_RECEIVE,
+                                          .name = TRACE_NAME_RECEIVE,
+                                          .bytes = size,
+                                          .sequence = peer->in.sequence - 1,
+                                          .peer = peer->tid,
+                                          .tag = brief.tag},
+                     what->context);
     arrival_release(vm, peer);
     credit_update(vm, peer);
     return 1;

@@ -40,6 +40,8 @@ struct req_send {
     uint64_t sequence, offset; /* of the message; bytes framed so far */
     uint64_t not_before_us;    /* it is staggered; 0: nothing is known yet */
     uint64_t stamp;            /* to a task of this host: its place in the order, see order.c */
+    uint64_t held_at;          /* in a trace: it is held back since then; 0: it is not */
+    int held_by;               /* enum trace_held */
     bool started, announced;
     const struct cast_ops *cast_ops;
     struct caster *caster;      /* it is one of a cast; see cast.c */
@@ -76,6 +78,7 @@ struct covey_req {
     char text[160]; /* the cause, when error is set */
     int tag;
     uint32_t context;
+    uint64_t begun; /* in a trace: when it was queued or posted; 0: with its call */
     struct peer *peer;
     struct covey_msg *owned; /* send: freed with the request; receive: the result */
     struct covey_info info;

@@ -7,6 +7,8 @@
  * Out: frames are built behind each other in memory of ours, or begin there and go on where the
  * caller has their bytes; one sendmmsg() sends them all, one send() a lone one. They pass the
  * interface's queue as other packets do, so that a capture on this host sees them.
+ * AF_XDP, PACKET_QDISC_BYPASS, PACKET_FANOUT and super-frames were measured and are not taken:
+ * doc/figures.md, Raw Ethernet, says why, and `make bench-ways` measures them anew.
  */
 #include "lib/link/link_packet.h"
 

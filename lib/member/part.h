@@ -28,6 +28,7 @@ enum part_id {
     PART_SESSIONS,
     PART_BAGS,
     PART_WINDOWS,
+    PART_TRACE,
     PARTS
 };
 

@@ -26,6 +26,7 @@
 struct arrival;
 struct conn;
 struct context_owner;
+struct covey_trace;
 struct covey_req;
 struct ether_port;
 struct ledger;
@@ -34,6 +35,7 @@ struct peer;
 struct request;
 struct route_ops;
 struct stream;
+struct trace;
 struct turn;
 
 #define PEER_BUCKETS 256
@@ -192,6 +194,8 @@ struct covey {
     struct outbox out;
     struct known known;
     struct requests requests;
+    struct trace *trace;             /* NULL: nobody records what it does, see trace.h */
+    struct covey_trace *recorder;    /* of a trace that $COVEY_TRACE asked for; or NULL */
     const struct part *const *parts; /* the rows, up to a NULL */
     void *part[PARTS];               /* what they keep */
 };

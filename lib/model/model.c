@@ -51,8 +51,12 @@ _Static_assert(
             offsetof(struct calibration_route, start_s) &&
         offsetof(struct covey_calibration_host, processors) ==
             offsetof(struct calibration_host, speed) &&
-        offsetof(struct covey_calibration_host, iteration_s) ==
-            offsetof(struct calibration_host, speed) + offsetof(struct model_host, iteration_s) &&
+        offsetof(struct covey_calibration_host, order) ==
+            offsetof(struct calibration_host, order) &&
+        (int)COVEY_ORDER_LITTLE == (int)MODEL_ORDER_LITTLE &&
+        (int)COVEY_ORDER_BIG == (int)MODEL_ORDER_BIG &&
+        offsetof(struct covey_calibration_host, touch_s) ==
+            offsetof(struct calibration_host, speed) + offsetof(struct model_host, touch_s) &&
         offsetof(struct covey_calibration_host, link_in) ==
             offsetof(struct calibration_host, speed) + offsetof(struct model_host, link_in) &&
         (int)COVEY_MODEL_BLOCKS == (int)MODEL_BLOCKS &&
@@ -117,6 +121,7 @@ static int set_routes(const struct calibration *c, int route, struct model_machi
     if (forced && told->inside_known) {
         m->inside = told->inside;
         m->inside_drag_s = told->inside_drag_s;
+        m->inside_streams = true;
     } else {
         m->inside = shm->known ? shm->line : m->between;
         m->inside_drag_s = shm->known ? shm->load.drag_s : 0;
@@ -125,7 +130,8 @@ static int set_routes(const struct calibration *c, int route, struct model_machi
 }
 
 static int set_hosts(const struct calibration *c, const char *const *names,
-                     struct model_host *hosts, const struct model_packing **packing, int count)
+                     struct model_host *hosts, const struct model_packing **packing,
+                     enum model_order *order, int count)
 {
     for (int i = 0; i < count; i++) {
         int at = names != NULL ? calibration_find(c, names[i]) : i % c->host_count;
@@ -134,6 +140,7 @@ static int set_hosts(const struct calibration *c, const char *const *names,
                              "host %s is not in the calibration; run covey calibrate", names[i]);
         hosts[i] = c->hosts[at].speed;
         packing[i] = &c->packing[at];
+        order[i] = (enum model_order)c->hosts[at].order;
     }
     return COVEY_OK;
 }
@@ -367,12 +374,16 @@ int model_predict(const struct calibration *c, const struct covey_problem *probl
     if (error)
         return error;
     const struct model_packing *packing[COVEY_MODEL_HOSTS_MAX];
+    enum model_order order[COVEY_MODEL_HOSTS_MAX];
     struct model_host *speeds = calloc((size_t)hosts, sizeof *speeds);
     if (speeds == NULL)
         return error_code(COVEY_ENOMEM);
-    struct model_machine machine = {
-        .hosts = speeds, .host_count = hosts, .together = c->together, .packing = packing};
-    error = set_hosts(c, names, speeds, packing, hosts);
+    struct model_machine machine = {.hosts = speeds,
+                                    .host_count = hosts,
+                                    .together = c->together,
+                                    .packing = packing,
+                                    .order = order};
+    error = set_hosts(c, names, speeds, packing, order, hosts);
     if (error == COVEY_OK)
         error = set_routes(c, route_of(c, problem), &machine);
     if (error == COVEY_OK)
@@ -409,7 +420,7 @@ int covey_predict_best(const int *hosts, const double *total_s, int n, double to
 /* ---- All-to-all ------------------------------------------------------------------------------ */
 
 int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *hosts, int ranks,
-                           double bytes, double alpha_s,
+                           double bytes, double alpha_s, double skew_s,
                            struct covey_alltoall_prediction *prediction)
 {
     struct network network;
@@ -419,10 +430,11 @@ int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *host
                                       .queue_bytes = QUEUE_BYTES,
                                       .burst_bytes = 2 * (FRAME_BYTES + HEADER_BYTES),
                                       .delay_s = alpha_s > 0 ? alpha_s : 0,
+                                      .skew_s = skew_s,
                                       .seed = 1};
     if (topology == NULL || prediction == NULL || !(bytes >= 0) || !isfinite(bytes) ||
-        !isfinite(alpha_s))
-        return error_set(COVEY_EINVAL, "predict: no topology, or no such size");
+        !isfinite(alpha_s) || !(skew_s >= 0) || !isfinite(skew_s))
+        return error_set(COVEY_EINVAL, "predict: no topology, or no such size or skew");
     for (int i = 0; hosts != NULL && i < ranks; i++) {
         if (hosts[i] < 0 || hosts[i] >= topology->tree.node_count ||
             topology->tree.nodes[hosts[i]].is_switch)

@@ -70,6 +70,9 @@ struct window_wait {
     int place, kind;
     uint32_t ticket, signal;
     uint64_t count;
+    /* NULL, or whether the wait is in vain though the window is not broken; with the lock. */
+    bool (*is_vain)(void *context);
+    void *context;
     bool told; /* the thread that waits has been woken */
 };
 
@@ -110,6 +113,25 @@ static inline uint32_t window_context(const struct covey_window *w)
 void window_ring(const struct covey_window *w);
 /* covey_window_flush() of all, in the name of a call. */
 int window_flush_all(struct covey_window *w, const char *name);
+
+/* ---- for the rooms above, which find out by themselves whose end is an error ---- */
+
+/* A member that ends does not break it any more. */
+void window_let_leave(struct covey_window *w);
+/* Frees it at the caller alone, of which no order may be under way. Sets *window to NULL. */
+void window_discard(struct covey_window **window);
+/* Adds 1 to a counter of a member in the caller's memory. */
+void window_tell(const struct covey_window *w, int rank, int signal);
+/* Waits until a counter of the caller's is at least `count`, or that is in vain. Returns as
+ * wait_until(), and sets *there. */
+struct window_hope {
+    int signal;
+    uint64_t count;
+    bool (*is_vain)(void *context);
+    void *context;
+};
+int window_await(struct covey_window *w, const struct window_hope *hope, uint64_t deadline_us,
+                 bool *there);
 
 /* ---- window_serve.c: with the lock ---- */
 

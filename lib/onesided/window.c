@@ -161,35 +161,46 @@ int covey_window_create(covey_team_t *team, size_t bytes, int signals, void **ba
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
+void window_let_leave(struct covey_window *w)
+{
+    pthread_mutex_lock(&w->team->vm->lock);
+    w->closing = true;
+    pthread_mutex_unlock(&w->team->vm->lock);
+}
+
 /* From the barrier on members may leave: a barrier that needs one that has ended finds that by
  * itself. */
 static int window_close(struct covey_window *w)
 {
-    struct covey *vm = w->team->vm;
     int error = window_flush_all(w, "window free");
     if (error != COVEY_OK)
         return error;
-    pthread_mutex_lock(&vm->lock);
-    w->closing = true;
-    pthread_mutex_unlock(&vm->lock);
+    window_let_leave(w);
     return covey_barrier(w->team);
+}
+
+void window_discard(struct covey_window **window)
+{
+    struct covey_window *w = *window;
+    *window = NULL;
+    if (w == NULL)
+        return;
+    struct covey *vm = w->team->vm;
+    struct call call = call_begin(vm);
+    UNLINK(windows_of(vm)->first, w, next);
+    window_drop(w);
+    call_end(vm, &call, COVEY_OK);
+    window_destroy(w);
 }
 
 int covey_window_free(covey_window_t **window)
 {
     if (window == NULL || *window == NULL)
         return COVEY_OK;
-    struct covey_window *w = *window;
-    struct covey *vm = w->team->vm;
     char why[160];
-    *window = NULL;
-    int error = window_close(w);
+    int error = window_close(*window);
     snprintf(why, sizeof why, "%s", covey_error_text());
-    struct call call = call_begin(vm);
-    UNLINK(windows_of(vm)->first, w, next);
-    window_drop(w);
-    call_end(vm, &call, COVEY_OK);
-    window_destroy(w);
+    window_discard(window);
     return error == COVEY_OK ? error : error_set(error, "%s", why);
 }
 

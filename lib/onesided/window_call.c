@@ -94,7 +94,8 @@ static int outcome(struct covey_window *w, const char *name, int error, bool ove
 static bool wait_is_over(void *context)
 {
     const struct window_wait *wait = context;
-    return wait->window->team->broken != COVEY_OK || wait->is_over(wait);
+    return wait->window->team->broken != COVEY_OK || wait->is_over(wait) ||
+           (wait->is_vain != NULL && wait->is_vain(wait->context));
 }
 
 /* Waits for what others write into the area. Returns as wait_until(); *over: it is there. */
@@ -406,6 +407,12 @@ static int check_signal(const struct covey_window *w, const char *name, int rank
     return COVEY_OK;
 }
 
+void window_tell(const struct covey_window *w, int rank, int signal)
+{
+    area_signal(&w->area, w->members[rank].place, (uint32_t)signal, 1);
+    window_ring(w);
+}
+
 int covey_window_signal(covey_window_t *window, int rank, int signal)
 {
     int error = check_signal(window, "window signal", rank, signal);
@@ -415,14 +422,26 @@ int covey_window_signal(covey_window_t *window, int rank, int signal)
     int place = window->members[rank].place;
     if (place < 0)
         return send_order(window, rank, &o, NULL);
-    area_signal(&window->area, place, (uint32_t)signal, 1);
-    window_ring(window);
+    window_tell(window, rank, signal);
     return COVEY_OK;
 }
 
 static bool signal_is_there(const struct window_wait *wait)
 {
     return area_signals(&wait->window->area, wait->place, wait->signal) >= wait->count;
+}
+
+int window_await(struct covey_window *w, const struct window_hope *hope, uint64_t deadline_us,
+                 bool *there)
+{
+    struct window_wait wait = {.window = w,
+                               .is_over = signal_is_there,
+                               .place = w->area.me,
+                               .signal = (uint32_t)hope->signal,
+                               .count = hope->count,
+                               .is_vain = hope->is_vain,
+                               .context = hope->context};
+    return area_wait(&wait, deadline_us, there);
 }
 
 int covey_window_wait(covey_window_t *window, int signal, uint64_t count, int64_t timeout_us)

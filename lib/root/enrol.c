@@ -45,6 +45,7 @@
 #define CONNECT_US 5000000u /* for daemons that take nobody in */
 #define ENROL_US 10000000u
 #define LEAVE_US 10000000u
+#define RING_US 1000000u /* until a ring comes; without room for one, none does */
 #define JOIN_TRIES 16
 #define END_POLL_MS 1000
 
@@ -476,14 +477,50 @@ static int join_by(covey_t **vm, int socket, const struct covey_options *o, int 
         return error;
     }
     pthread_mutex_lock(&members_lock);
-    created->self.next = members;
-    members = created;
+    struct covey **last = &members; /* exit() ends the first one first, and with it its trace */
+    while (*last != NULL)
+        last = &(*last)->self.next;
+    *last = created;
     members_pid = created->self.pid;
     if (!members_registered)
         members_registered = atexit(leave_at_exit) == 0;
     pthread_mutex_unlock(&members_lock);
     *vm = created;
     return COVEY_OK;
+}
+
+static bool is_recorded(void *context)
+{
+    return ((struct covey *)context)->trace != NULL;
+}
+
+/* A program that was started by hand is traced if the environment says so: it, and what it starts.
+ * The first membership of a process stands for it. */
+static int record(struct covey **vm, const struct covey_options *o)
+{
+    const char *file = getenv("COVEY_TRACE");
+    struct covey_options options = {.vm = o->vm, .socket = o->socket};
+    bool wanted = file != NULL && file[0] != '\0' && o->role == COVEY_ROLE_TASK;
+    if (!wanted || (*vm)->self.parent != 0)
+        return COVEY_OK;
+    pthread_mutex_lock(&members_lock);
+    for (const struct covey *other = members; other != NULL; other = other->self.next)
+        wanted = wanted && other->recorder == NULL;
+    pthread_mutex_unlock(&members_lock);
+    int error =
+        wanted ? covey_trace_open(&(*vm)->recorder, &options, file, covey_mytid(*vm)) : COVEY_OK;
+    if (error == COVEY_OK) {
+        /* The ring is on its way to this task: what it does first is recorded, too. */
+        pthread_mutex_lock(&(*vm)->lock);
+        if (wanted)
+            (void)wait_until(*vm, is_recorded, *vm, clock_us() + RING_US);
+        pthread_mutex_unlock(&(*vm)->lock);
+        return COVEY_OK;
+    }
+    char why[160];
+    snprintf(why, sizeof why, "%s", covey_error_text());
+    covey_leave(vm);
+    return error_set(error, "%s", why);
 }
 
 /* A daemon that ends just as it was found does not mean that none is left here. */
@@ -520,7 +557,7 @@ int covey_join(covey_t **vm, const struct covey_options *options)
         error = join_by(vm, socket, o, route, deadline_us);
         search.skip += error == COVEY_EHALT;
     }
-    return error;
+    return error == COVEY_OK ? record(vm, o) : error;
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */
@@ -574,6 +611,7 @@ static void membership_end(struct covey *vm)
     pthread_mutex_unlock(&vm->lock);
     wait_ring(vm);
     pthread_join(vm->wait.progress_thread, NULL);
+    covey_trace_close(&vm->recorder, NULL);
 }
 
 void covey_leave(covey_t **vm)

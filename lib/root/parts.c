@@ -27,6 +27,7 @@
 #include "lib/member/home.h"
 #include "lib/member/part.h"
 #include "lib/member/routes.h"
+#include "lib/member/trace.h"
 #include "lib/member/vm.h"
 #include "lib/onesided/onesided.h"
 #include "lib/spawn/place.h"
@@ -167,11 +168,19 @@ static const struct part tasker = {.name = "tasker",
                                    .handlers = (const struct part_handler[]){
                                        {.kind = FRAME_ORDER, .on_frame = tasker_on_order}, {0}}};
 
+static const struct part trace = {
+    .name = "trace",
+    .id = PART_TRACE,
+    .bytes = sizeof(struct trace),
+    .destroy = trace_free,
+    .handlers = (const struct part_handler[]){
+        {.kind = FRAME_TRACE_RING, .on_frame_fds = trace_on_ring}, {0}}};
+
 /* In the order in which they hear of what happens, and are taken down: the tasks first, for what
  * the others wait for of a task is judged by what came of it. */
 static const struct part *const parts[] = {
     &tasks,   &receives, &links,  &requests, &hosts,    &services, &windows, &teams, &bags,
-    &notices, &placing,  &groups, &sessions, &siblings, &output,   &tasker,  NULL};
+    &notices, &placing,  &groups, &sessions, &siblings, &output,   &tasker,  &trace, NULL};
 
 /* What opens links, by route. */
 static const struct route_ops no_ops;

@@ -95,7 +95,7 @@ static void send_end(struct covey *vm, struct step_req *out)
 static int exchange_run(struct exchange *x, int64_t timeout_us)
 {
     struct covey *vm = x->to.vm;
-    struct call call = call_begin(vm);
+    struct call call = call_begin_as(vm, "team_sendrecv");
     int error = way_check(&x->to);
     if (error == COVEY_OK && receives(x))
         receive_start(vm, &x->in);

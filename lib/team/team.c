@@ -363,6 +363,11 @@ covey_tid_t covey_team_tid(const covey_team_t *team, int rank)
     return team->tids[rank];
 }
 
+covey_t *covey_team_vm(const covey_team_t *team)
+{
+    return team_check(team) != COVEY_OK ? NULL : team->vm;
+}
+
 int covey_team_set_timeout(covey_team_t *team, int64_t timeout_us)
 {
     if (team_check(team) != COVEY_OK || (timeout_us < 0 && timeout_us != COVEY_FOREVER))

@@ -8,6 +8,7 @@
  */
 #include "lib/tiles/tiles.h"
 #include "lib/msg/error.h"
+#include "lib/onesided/onesided.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ static void mix_options(uint64_t *hash, const struct covey_tiles_options *option
     mix(hash, options->schedule);
     mix(hash, options->along);
     mix(hash, options->ahead);
+    mix(hash, options->faces);
     for (int i = 0; i < dims; i++) {
         mix(hash, options->grid[i]);
         mix(hash, options->tile[i]);
@@ -149,9 +151,14 @@ static int tiles_plan(struct covey_tiles *t, const struct covey_tiles_options *o
 static int tiles_finish(struct covey_tiles *t, const struct covey_tiles_options *options)
 {
     struct covey_tiles_costs costs = options->costs;
-    int error = needs_costs(t, options) ? tiles_measure(t, &costs) : COVEY_OK;
+    bool puts = options->faces != COVEY_TILES_MESSAGES && tiling_grid_count(&t->shape.grid) > 1;
+    int error = needs_costs(t, options) ? tiles_measure(t, puts, &costs) : COVEY_OK;
     if (error == COVEY_OK)
         error = tiles_plan(t, options, &costs);
+    if (puts) /* none waits for a member that has failed */
+        error = tiles_agree(t->team, error, &t->loop, options);
+    if (puts && error == COVEY_OK)
+        error = tiles_window_create(t->team, tiles_channel_memory(t), &t->memory);
     return error != COVEY_OK ? error : make_channels(t);
 }
 
@@ -171,6 +178,7 @@ int covey_tiles_create(covey_team_t *team, const struct covey_tiles_loop *loop,
     if (error == COVEY_OK) {
         t->team = team;
         t->loop = *loop;
+        t->ahead = options->ahead;
         error = tiles_agree(team, make_store(t), loop, options);
     }
     if (error == COVEY_OK)
@@ -191,6 +199,7 @@ void covey_tiles_free(covey_tiles_t **tiles)
         tiles_channel_close(&(*tiles)->in[i]);
         tiles_channel_close(&(*tiles)->out[i]);
     }
+    window_discard(&(*tiles)->memory);
     tiles_store_destroy(&(*tiles)->store);
     free(*tiles);
     *tiles = NULL;

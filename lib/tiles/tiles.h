@@ -6,6 +6,7 @@
  *   tiles_store.c      struct tiles_store: the values of a box of the space, by rows
  *   tiles_channel.c    struct tiles_channel: faces to or from one neighbour
  *   tiles_message.c    struct tiles_message: one send or receive of those
+ *   tiles_window.c     struct tiles_window: slots for those in memory that both tasks have
  *   tiles.c            struct covey_tiles: all of it at one member
  *   tiles_plan.c       how long it should take, and the height that is played to take least
  *   tiles_run.c        the pipeline
@@ -145,6 +146,45 @@ void tiles_abandon(const struct tiles_talk *talk, struct tiles_message *m);
 /* The run ends with that error here, and so for all: the team is broken. Returns the error. */
 int tiles_talk_fail(const struct tiles_talk *talk, int error);
 
+/* ---- tiles_window.c -------------------------------------------------------------------------- */
+
+struct covey_window;
+
+/* One end of the slots for what goes from a task to a neighbour: they are in the taker's part of
+ * the window. */
+struct tiles_window {
+    struct covey_window *memory; /* NULL: there are none */
+    int rank;                    /* of the other end */
+    int lane;                    /* by which both know their counters: 0 .. TILING_DIMS_MAX - 1 */
+    int ahead;                   /* slots */
+    size_t at, stride;           /* of the first one in the part, and of the next from it */
+    uint8_t *slots;
+    uint64_t count; /* so many went this way */
+};
+
+/* Makes a window in which each member has so many bytes; *memory is NULL at all members if there is
+ * nobody to share memory with, or no memory. A collective call. Errors: those of collective calls.
+ */
+int tiles_window_create(struct covey_team *team, size_t bytes, struct covey_window **memory);
+/* Whether what goes from one rank to the other goes by it; all members answer alike. */
+bool tiles_window_joins(const struct covey_window *memory, int a, int b);
+/* Of slots of so many bytes. */
+size_t tiles_window_stride(size_t bytes);
+/* How many slots there are, where the program does not say: with more tasks than processors a task
+ * should have room for all that it can compute in one turn. */
+int tiles_window_slots(size_t stride);
+/* Finds the slots; all else is set. Errors: ENOMEM. */
+int tiles_window_open(struct tiles_window *w, bool gives);
+
+/* The giver waits for a slot, fills it, and says that it is full; the taker waits for a full one,
+ * reads it, and says that it is free. Errors: those of tiles_await(), and that with which the other
+ * end ended. */
+int tiles_window_room(const struct tiles_talk *talk, const struct tiles_window *w, uint8_t **slot);
+void tiles_window_full(struct tiles_window *w);
+int tiles_window_next(const struct tiles_talk *talk, const struct tiles_window *w,
+                      const uint8_t **slot);
+void tiles_window_free(struct tiles_window *w);
+
 /* ---- tiles_channel.c ------------------------------------------------------------------------- */
 
 struct tiles_slot {
@@ -158,7 +198,8 @@ struct tiles_channel {
     int dim, rank;
     int32_t place[TILING_DIMS_MAX]; /* of the task whose faces they are */
     int ahead;                      /* slots */
-    struct tiles_slot *slots;       /* NULL: there is no such neighbour */
+    struct tiles_window window;     /* by which they go, or else */
+    struct tiles_slot *slots;       /* as messages; neither: there is no such neighbour */
     int next;                       /* slot */
     int64_t next_k;                 /* of the next face that is received */
 };
@@ -174,13 +215,17 @@ struct covey_tiles {
     int32_t place[TILING_DIMS_MAX]; /* in the grid */
     struct tiles_store store;
     struct covey_tile part;
-    int64_t points;         /* of the part */
-    int64_t first_k, end_k; /* heights at which anything is to be done */
+    int64_t points;              /* of the part */
+    int64_t first_k, end_k;      /* heights at which anything is to be done */
+    int ahead;                   /* as the program said, or 0 */
+    struct covey_window *memory; /* NULL: all faces are messages */
     struct tiles_channel in[TILING_DIMS_MAX], out[TILING_DIMS_MAX];
     struct tiles_talk talk; /* of the run */
     struct covey_tiles_timing timing;
 };
 
+/* Bytes that the caller's slots for faces take in a window. */
+size_t tiles_channel_memory(const struct covey_tiles *t);
 /* Makes room for the faces of one neighbour, if there is one: in front of the task (direction 1),
  * to whom they go, or behind it (-1). Errors: ENOMEM. */
 int tiles_channel_open(const struct covey_tiles *t, struct tiles_channel *c, int dim,
@@ -199,9 +244,17 @@ int tiles_channel_give_now(struct covey_tiles *t, struct tiles_channel *c, int64
 int tiles_channel_flush(struct covey_tiles *t, struct tiles_channel *c);
 void tiles_channel_abandon(struct covey_tiles *t, struct tiles_channel *c);
 
-/* Measures those costs that are 0: of messages all, if alpha is. A collective call. Errors: those
- * of collective calls. */
-int tiles_measure(struct covey_tiles *t, struct covey_tiles_costs *costs);
+/* One face by a window: waits for room and packs it there, or waits for it and unpacks it. */
+int tiles_window_give(struct covey_tiles *t, struct tiles_window *w, const struct tiling_box *face);
+int tiles_window_take(struct covey_tiles *t, struct tiles_window *w, const struct tiling_box *face);
+/* In the blocking schedule: waits until the taker has come for all that was given, as a send lasts
+ * until its receive has begun. */
+int tiles_window_await_taker(struct covey_tiles *t, const struct tiles_window *w);
+
+/* Measures those costs that are 0: of messages all, if alpha is. `puts`: faces may be put into
+ * memory; if all are, that is what is measured. A collective call. Errors: those of collective
+ * calls. */
+int tiles_measure(struct covey_tiles *t, bool puts, struct covey_tiles_costs *costs);
 
 /* Takes one more stretch of time: adds what passed since *since_us to *part_s, and sets it to now.
  */

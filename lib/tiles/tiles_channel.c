@@ -3,7 +3,9 @@
  *
  * Each slot has a buffer of its own, like the registers between the stages of a pipeline (section
  * 5.3 of Koziris, Sotiropoulos & Goumas): while a face is under way the values of the next tile
- * change. Which faces there are both ends find by themselves: those in which the space is.
+ * change. Which faces there are both ends find by themselves: those in which the space is. Faces
+ * are messages, or, where both tasks have the taker's slots in their memory, put into these
+ * (tiles_window.c).
  */
 #include "lib/collective/collective.h"
 #include "lib/msg/clock.h"
@@ -39,6 +41,39 @@ static int make_slots(struct tiles_channel *c, int ahead, size_t bytes)
     return error_code(COVEY_ENOMEM);
 }
 
+static int slots_of(const struct covey_tiles *t, size_t stride)
+{
+    return t->ahead > 0 ? t->ahead : tiles_window_slots(stride);
+}
+
+/* Faces of all dimensions have their slots one after the other, whether there are any or not. */
+static size_t slots_before(const struct covey_tiles *t, int dim)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < dim; i++) {
+        size_t stride = tiles_window_stride((size_t)t->plan.face_bytes[i]);
+        bytes += (size_t)slots_of(t, stride) * stride;
+    }
+    return bytes;
+}
+
+size_t tiles_channel_memory(const struct covey_tiles *t)
+{
+    return t->working ? slots_before(t, t->shape.space.dims) : 0;
+}
+
+static int make_window(const struct covey_tiles *t, struct tiles_channel *c, int direction)
+{
+    size_t stride = tiles_window_stride((size_t)t->plan.face_bytes[c->dim]);
+    c->window = (struct tiles_window){.memory = t->memory,
+                                      .rank = c->rank,
+                                      .lane = c->dim,
+                                      .ahead = slots_of(t, stride),
+                                      .at = slots_before(t, c->dim),
+                                      .stride = stride};
+    return tiles_window_open(&c->window, direction > 0);
+}
+
 int tiles_channel_open(const struct covey_tiles *t, struct tiles_channel *c, int dim, int direction)
 {
     *c = (struct tiles_channel){.dim = dim};
@@ -52,6 +87,8 @@ int tiles_channel_open(const struct covey_tiles *t, struct tiles_channel *c, int
         return COVEY_OK;
     c->rank = tiling_grid_number(&t->shape.grid, there);
     memcpy(c->place, direction > 0 ? t->place : there, sizeof c->place);
+    if (tiles_window_joins(t->memory, covey_team_rank(t->team), c->rank))
+        return make_window(t, c, direction);
     if (direction > 0)
         tiles_open_way(t->team, c->rank);
     return make_slots(c, t->plan.ahead, (size_t)t->plan.face_bytes[dim]);
@@ -71,6 +108,8 @@ void tiles_channel_close(struct tiles_channel *c)
 static bool face_of(const struct covey_tiles *t, const struct tiles_channel *c, int64_t k,
                     struct tiling_box *face)
 {
+    if (c->slots == NULL && c->window.memory == NULL)
+        return false;
     tiles_shape_face(&t->shape, c->place, c->dim, k, face);
     return tiling_space_meets(&t->shape.space, face);
 }
@@ -164,8 +203,10 @@ int tiles_channel_take(struct covey_tiles *t, struct tiles_channel *c, int64_t k
 {
     struct tiling_box face;
     size_t count = 0;
-    if (c->slots == NULL || !face_of(t, c, k, &face))
+    if (!face_of(t, c, k, &face))
         return COVEY_OK;
+    if (c->window.memory != NULL)
+        return tiles_window_take(t, &c->window, &face);
     struct tiles_slot *slot = &c->slots[c->next];
     c->next = (c->next + 1) % c->ahead;
     int error = await_slot(t, slot, &count);
@@ -177,8 +218,10 @@ int tiles_channel_take(struct covey_tiles *t, struct tiles_channel *c, int64_t k
 int tiles_channel_give(struct covey_tiles *t, struct tiles_channel *c, int64_t k)
 {
     struct tiling_box face;
-    if (c->slots == NULL || !face_of(t, c, k, &face))
+    if (!face_of(t, c, k, &face))
         return COVEY_OK;
+    if (c->window.memory != NULL)
+        return tiles_window_give(t, &c->window, &face);
     struct tiles_slot *slot = &c->slots[c->next];
     c->next = (c->next + 1) % c->ahead;
     int error = await_slot(t, slot, NULL);
@@ -214,8 +257,10 @@ int tiles_channel_take_now(struct covey_tiles *t, struct tiles_channel *c, int64
     struct tiling_box face;
     struct tiles_message receipt = {NULL};
     size_t count = 0;
-    if (c->slots == NULL || !face_of(t, c, k, &face))
+    if (!face_of(t, c, k, &face))
         return COVEY_OK;
+    if (c->window.memory != NULL)
+        return tiles_window_take(t, &c->window, &face);
     int error = receive_into(t, c, &c->slots[0]);
     if (error == COVEY_OK)
         error = await_slot(t, &c->slots[0], &count);
@@ -234,8 +279,12 @@ int tiles_channel_give_now(struct covey_tiles *t, struct tiles_channel *c, int64
 {
     struct tiling_box face;
     struct tiles_message receipt = {NULL};
-    if (c->slots == NULL || !face_of(t, c, k, &face))
+    if (!face_of(t, c, k, &face))
         return COVEY_OK;
+    if (c->window.memory != NULL) {
+        int failed = tiles_window_give(t, &c->window, &face);
+        return failed != COVEY_OK ? failed : tiles_window_await_taker(t, &c->window);
+    }
     const struct tiles_array array = receipt_of(t, c);
     int error = send_face(t, c, &c->slots[0], &face);
     uint64_t since_us = clock_us();

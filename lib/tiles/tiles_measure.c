@@ -13,13 +13,19 @@
  * for seconds, and what else has to go there, the heartbeats of daemons, too. beta is what its
  * second half takes, for the first bytes after a pause may find a queue that takes them at once. A
  * message of one frame shows whether switches store it before they send it on.
+ *
+ * Pairs are those along one dimension between which faces are messages: these take longer than
+ * faces that are put into the memory of a neighbour, and a pipeline goes as fast as its slowest
+ * part. Where all faces are put, so are these messages.
  */
 #include "lib/collective/collective.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
+#include "lib/onesided/onesided.h"
 #include "lib/tiles/tiles.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define TRIAL_POINTS 4096
 #define TRIAL_US 30000
@@ -32,6 +38,7 @@
 #define LONG_US 400000 /* and no longer than takes this to and fro */
 #define SHORT_ROUNDS 60
 #define LONG_ROUNDS 6
+#define HEAD_BYTES 64 /* of what is put: how long it is */
 #define COVERED 3 /* computation takes so many times as long as the messages that it is to hide */
 
 /* ---- computing ------------------------------------------------------------------------------- */
@@ -108,28 +115,114 @@ struct pair {
     int rank; /* of the other; < 0: there is none */
     bool first;
     uint8_t *out, *in;
+    struct tiles_window *to, *from; /* NULL: as messages */
+    struct tiles_window ends[2];
     struct trial *trial;
 };
 
-static int pair_create(struct pair *pair, struct covey_tiles *t)
+/* The neighbour of a task along `dim`, if those that have a place of that parity are the first ones
+ * of pairs; -1: it has none. */
+static int pair_rank(const struct tiling_grid *g, int task, int dim, int parity)
+{
+    int32_t there[TILING_DIMS_MAX];
+    tiling_grid_place(g, task, there);
+    there[dim] += there[dim] % 2 == parity ? 1 : -1;
+    return there[dim] < 0 || there[dim] == g->tasks[dim] ? -1 : tiling_grid_number(g, there);
+}
+
+/* Which tasks are pairs: all members find the same. */
+struct pairing {
+    int dim, parity; /* dim < 0: there are none */
+    bool put;        /* no faces are messages */
+};
+
+static bool sends_messages(const struct tiling_grid *g, const struct pairing *p,
+                           const struct covey_window *memory)
+{
+    int tasks = tiling_grid_count(g);
+    for (int i = 0; i < tasks; i++) {
+        int other = pair_rank(g, i, p->dim, p->parity);
+        if (other >= 0 && !tiles_window_joins(memory, i, other))
+            return true;
+    }
+    return false;
+}
+
+static struct pairing pairing_find(const struct tiling_grid *g, const struct covey_window *memory)
+{
+    struct pairing first = {.dim = -1, .put = true};
+    for (int dim = 0; dim < g->dims; dim++) {
+        for (int parity = 0; g->tasks[dim] > 1 && parity < 2; parity++) {
+            const struct pairing p = {dim, parity, false};
+            if (sends_messages(g, &p, memory))
+                return p;
+            if (first.dim < 0)
+                first.dim = dim;
+        }
+    }
+    return first;
+}
+
+static int pair_open(struct pair *pair, struct covey_window *memory)
+{
+    for (int i = 0; i < 2; i++)
+        pair->ends[i] = (struct tiles_window){
+            .memory = memory, .rank = pair->rank, .ahead = 1, .stride = HEAD_BYTES + LONG_BYTES};
+    pair->to = &pair->ends[0];
+    pair->from = &pair->ends[1];
+    int error = tiles_window_open(pair->to, true);
+    return error != COVEY_OK ? error : tiles_window_open(pair->from, false);
+}
+
+static int pair_create(struct pair *pair, struct covey_tiles *t, struct covey_window *memory)
 {
     const struct tiling_grid *g = &t->shape.grid;
-    int32_t there[TILING_DIMS_MAX];
-    int dim = 0;
+    const struct pairing pairing = pairing_find(g, memory);
+    int rank = covey_team_rank(t->team);
     *pair = (struct pair){.t = t, .rank = -1};
-    while (dim < g->dims && g->tasks[dim] == 1)
-        dim++;
-    if (dim == g->dims || covey_team_rank(t->team) >= tiling_grid_count(g))
+    if (pairing.dim < 0 || rank >= tiling_grid_count(g))
         return COVEY_OK;
-    tiling_grid_place(g, covey_team_rank(t->team), there);
-    pair->first = there[dim] % 2 == 0;
-    there[dim] += pair->first ? 1 : -1;
-    if (there[dim] == g->tasks[dim])
+    int other = pair_rank(g, rank, pairing.dim, pairing.parity);
+    if (other < 0 || (!pairing.put && tiles_window_joins(memory, rank, other)))
         return COVEY_OK;
-    pair->rank = tiling_grid_number(g, there);
+    pair->rank = other;
+    pair->first = rank < other;
     pair->out = calloc(2, LONG_BYTES);
     pair->in = pair->out + LONG_BYTES;
-    return pair->out != NULL ? COVEY_OK : error_code(COVEY_ENOMEM);
+    if (pair->out == NULL)
+        return error_code(COVEY_ENOMEM);
+    return pairing.put ? pair_open(pair, memory) : COVEY_OK;
+}
+
+static int put_one(const struct pair *pair, size_t bytes)
+{
+    uint8_t *slot;
+    const uint64_t size = bytes;
+    int error = tiles_window_room(&pair->t->talk, pair->to, &slot);
+    if (error != COVEY_OK)
+        return error;
+    memcpy(slot, &size, sizeof size);
+    memcpy(slot + HEAD_BYTES, pair->out, bytes);
+    tiles_window_full(pair->to);
+    return COVEY_OK;
+}
+
+/* At most so many; *came may be NULL. */
+static int take_some(const struct pair *pair, size_t bytes, size_t *came)
+{
+    const uint8_t *slot;
+    uint64_t size;
+    int error = tiles_window_next(&pair->t->talk, pair->from, &slot);
+    if (error != COVEY_OK)
+        return error;
+    memcpy(&size, slot, sizeof size);
+    if (size > bytes)
+        return error_set(COVEY_EPROTO, "tiles: member %d put too much", pair->rank);
+    memcpy(pair->in, slot + HEAD_BYTES, size);
+    tiles_window_free(pair->from);
+    if (came != NULL)
+        *came = size;
+    return COVEY_OK;
 }
 
 static struct tiles_array array_of(const struct pair *pair, uint8_t *base, size_t bytes)
@@ -142,6 +235,8 @@ static int send_one(const struct pair *pair, size_t bytes)
 {
     const struct tiles_array out = array_of(pair, pair->out, bytes);
     struct tiles_message m = {NULL};
+    if (pair->to != NULL)
+        return put_one(pair, bytes);
     int error = tiles_send(&pair->t->talk, &out, &m);
     if (error == COVEY_OK)
         error = tiles_await(&pair->t->talk, &m, NULL);
@@ -154,6 +249,8 @@ static int receive_some(const struct pair *pair, size_t bytes, size_t *came)
 {
     const struct tiles_array in = array_of(pair, pair->in, bytes);
     struct tiles_message m = {NULL};
+    if (pair->from != NULL)
+        return take_some(pair, bytes, came);
     int error = tiles_receive(&pair->t->talk, &in, &m);
     if (error == COVEY_OK)
         error = tiles_await(&pair->t->talk, &m, came);
@@ -207,9 +304,28 @@ static int choose_second(const struct pair *pair, size_t *bytes)
     return error;
 }
 
+static void compute_some(const struct pair *pair, int tiles)
+{
+    double start_s = processor_s(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < tiles; i++)
+        trial_step(pair->trial);
+    pair->trial->used_s += processor_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
+}
+
+static int put_exchange(const struct pair *pair, size_t bytes, int tiles)
+{
+    int error = put_one(pair, bytes);
+    if (error != COVEY_OK)
+        return error;
+    compute_some(pair, tiles);
+    return take_some(pair, bytes, NULL);
+}
+
 /* Both at once, with so many tiles computed meanwhile. */
 static int exchange(const struct pair *pair, size_t bytes, int tiles)
 {
+    if (pair->to != NULL)
+        return put_exchange(pair, bytes, tiles);
     const struct tiles_talk *talk = &pair->t->talk;
     const struct tiles_array out = array_of(pair, pair->out, bytes);
     const struct tiles_array in = array_of(pair, pair->in, bytes);
@@ -217,10 +333,8 @@ static int exchange(const struct pair *pair, size_t bytes, int tiles)
     int error = tiles_receive(talk, &in, &received);
     if (error == COVEY_OK)
         error = tiles_send(talk, &out, &sent);
-    double start_s = processor_s(CLOCK_THREAD_CPUTIME_ID);
-    for (int i = 0; i < tiles && error == COVEY_OK; i++)
-        trial_step(pair->trial);
-    pair->trial->used_s += processor_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
+    if (error == COVEY_OK)
+        compute_some(pair, tiles);
     if (error == COVEY_OK)
         error = tiles_await(talk, &received, NULL);
     if (error == COVEY_OK)
@@ -322,14 +436,14 @@ static int measure_messages(const struct pair *pair, struct covey_tiles_costs *c
 
 /* ---- all members ----------------------------------------------------------------------------- */
 
-static int measure(struct covey_tiles *t, struct covey_tiles_costs *c)
+static int measure(struct covey_tiles *t, struct covey_window *memory, struct covey_tiles_costs *c)
 {
     struct trial trial;
     struct pair pair;
     trial_begin(&trial, t);
     if (t->points > 0)
         trial_time(&trial, &c->point_s);
-    int error = pair_create(&pair, t);
+    int error = pair_create(&pair, t, memory);
     pair.trial = &trial;
     if (error == COVEY_OK && pair.rank >= 0)
         error = measure_messages(&pair, c);
@@ -357,18 +471,27 @@ static int costs_agree(struct covey_team *team, const struct covey_tiles_costs *
     return COVEY_OK;
 }
 
-int tiles_measure(struct covey_tiles *t, struct covey_tiles_costs *costs)
+static int measure_together(struct covey_tiles *t, struct covey_window *memory,
+                            struct covey_tiles_costs *all)
 {
-    struct covey_tiles_costs mine = {0}, all = {0};
+    struct covey_tiles_costs mine = {0};
     int error = covey_barrier(t->team);
     if (error == COVEY_OK)
         error = tiles_talk_begin(&t->talk, t->team);
     if (error != COVEY_OK)
         return error;
-    error = measure(t, &mine);
-    if (error != COVEY_OK)
-        return tiles_talk_fail(&t->talk, error);
-    error = costs_agree(t->team, &mine, &all);
+    error = measure(t, memory, &mine);
+    return error != COVEY_OK ? tiles_talk_fail(&t->talk, error) : costs_agree(t->team, &mine, all);
+}
+
+int tiles_measure(struct covey_tiles *t, bool puts, struct covey_tiles_costs *costs)
+{
+    struct covey_tiles_costs all = {0};
+    struct covey_window *memory = NULL;
+    int error = puts ? tiles_window_create(t->team, HEAD_BYTES + LONG_BYTES, &memory) : COVEY_OK;
+    if (error == COVEY_OK)
+        error = measure_together(t, memory, &all);
+    window_discard(&memory);
     if (error == COVEY_OK) {
         /* What the program gave stays. */
         const struct covey_tiles_costs *measured = &all;

@@ -23,6 +23,8 @@ static int check_options(const struct covey_tiles_loop *loop,
     const struct covey_tiles_costs *c = &options->costs;
     if (options->schedule != COVEY_TILES_OVERLAP && options->schedule != COVEY_TILES_BLOCK)
         return error_set(COVEY_EINVAL, "tiles: unknown schedule %d", (int)options->schedule);
+    if (options->faces != COVEY_TILES_ANY_WAY && options->faces != COVEY_TILES_MESSAGES)
+        return error_set(COVEY_EINVAL, "tiles: unknown way of faces %d", (int)options->faces);
     if (options->along < 0 || options->along > loop->dims)
         return error_set(COVEY_EINVAL, "tiles: there is no dimension %d to go along",
                          (int)options->along);

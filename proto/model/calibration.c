@@ -24,6 +24,11 @@ static const char *const packing_types[MODEL_PACKING_TYPES] = {
 static const char *const packing_ways[MODEL_PACKING_WAYS] = {"pack", "pack-strided", "unpack",
                                                              "unpack-strided", "convert"};
 
+/* From MODEL_ORDER_LITTLE on. */
+static const char *const orders[] = {"little", "big"};
+
+enum { ORDERS = sizeof orders / sizeof *orders };
+
 struct reader {
     struct calibration *calibration;
     const char *file;
@@ -285,6 +290,12 @@ static int read_mandel(struct reader *r)
     return host == NULL || read_once(r, 2, &host->iteration_s) ? -1 : 0;
 }
 
+static int read_touch(struct reader *r)
+{
+    struct model_host *host = host_of_line(r);
+    return host == NULL ? -1 : read_once(r, 2, &host->touch_s);
+}
+
 /* The place of a word in a list; -1 after the refusal. */
 static int find_word(struct reader *r, int word, const char *const *list, int count,
                      const char *what)
@@ -293,7 +304,20 @@ static int find_word(struct reader *r, int word, const char *const *list, int co
         if (strcmp(list[i], r->words[word]) == 0)
             return i;
     }
-    return line_refuse(r, "'%s' is no %s of packing", r->words[word], what);
+    return line_refuse(r, "'%s' is no %s", r->words[word], what);
+}
+
+static int read_order(struct reader *r)
+{
+    int at = calibration_find(r->calibration, r->words[1]);
+    if (at < 0)
+        return line_refuse(r, "no line 'host %s ...' stands before it", r->words[1]);
+    struct calibration_host *host = &r->calibration->hosts[at];
+    if (host->order != MODEL_ORDER_UNKNOWN)
+        return line_refuse(r, "order of host %s stands there already", r->words[1]);
+    int order = find_word(r, 2, orders, ORDERS, "byte order: little or big");
+    host->order = order < 0 ? MODEL_ORDER_UNKNOWN : MODEL_ORDER_LITTLE + order;
+    return order < 0 ? -1 : 0;
 }
 
 static int read_packing(struct reader *r)
@@ -301,8 +325,8 @@ static int read_packing(struct reader *r)
     int at = calibration_find(r->calibration, r->words[1]);
     if (at < 0)
         return line_refuse(r, "no line 'host %s ...' stands before it", r->words[1]);
-    int type = find_word(r, 2, packing_types, MODEL_PACKING_TYPES, "type");
-    int way = type < 0 ? -1 : find_word(r, 3, packing_ways, MODEL_PACKING_WAYS, "way");
+    int type = find_word(r, 2, packing_types, MODEL_PACKING_TYPES, "type of packing");
+    int way = type < 0 ? -1 : find_word(r, 3, packing_ways, MODEL_PACKING_WAYS, "way of packing");
     if (way < 0)
         return -1;
     struct model_line *line = &r->calibration->packing[at].lines[type][way];
@@ -359,7 +383,8 @@ static const struct kind {
     {"all", 5, read_all},         {"inside", 7, read_inside}, {"together", 2, read_together},
     {"host", 5, read_host},       {"matmul", 4, read_matmul}, {"sort", 4, read_sort},
     {"mandel", 3, read_mandel},   {"peers", 6, read_peers},   {"uneven", 4, read_uneven},
-    {"packing", 8, read_packing}, {"start", 3, read_start},
+    {"packing", 8, read_packing}, {"start", 3, read_start},   {"touch", 3, read_touch},
+    {"order", 3, read_order},
 };
 
 static int read_line(struct reader *r)
@@ -471,6 +496,10 @@ static void put_host(struct writer *w, const struct calibration_host *host)
         writer_put(w, "sort %s %.6g %.6g\n", host->name, speed->oper_s, speed->merge_s);
     if (speed->iteration_s > 0)
         writer_put(w, "mandel %s %.6g\n", host->name, speed->iteration_s);
+    if (speed->touch_s > 0)
+        writer_put(w, "touch %s %.6g\n", host->name, speed->touch_s);
+    if (host->order != MODEL_ORDER_UNKNOWN)
+        writer_put(w, "order %s %s\n", host->name, orders[host->order - MODEL_ORDER_LITTLE]);
 }
 
 static void put_packing(struct writer *w, const char *host, const struct model_packing *packing)
@@ -526,6 +555,7 @@ size_t calibration_print(const struct calibration *calibration, char *text, size
     writer_put(&w,
                "# host, cores, tasks at full speed, share of a processor that one task gets\n"
                "# matmul, block, T_mult + T_add; sort, T_oper, a merged key; mandel, an iteration\n"
+               "# touch, a byte of new memory; order, little or big: of the bytes of a number\n"
                "# packing, type, way, alpha, beta a byte, r2, worst residual\n"
                "# peers, route, two hosts, alpha, beta a byte\n");
     for (int i = 0; i < calibration->host_count; i++) {

@@ -14,6 +14,8 @@
  *             / "matmul" name block madd
  *             / "sort" name oper merge
  *             / "mandel" name iteration
+ *             / "touch" name touch
+ *             / "order" name ( "little" / "big" )
  *             / "packing" name type way alpha beta r2 worst
  *
  * A host or route stands before what is said of it, and nothing is said twice. Times are seconds;
@@ -51,7 +53,7 @@ struct calibration_route {
 struct calibration_host {
     char name[CALIBRATION_NAME_BYTES];
     int32_t cores;
-    int32_t reserved;
+    int32_t order; /* enum model_order */
     struct model_host speed;
 };
 

@@ -53,6 +53,7 @@ struct model_host {
     double oper_s;               /* T_oper: a test and swap; keys log2 keys of them sort */
     double merge_s;              /* a key that is merged */
     double iteration_s;          /* of the Mandelbrot set */
+    double touch_s; /* a byte of memory that is written for the first time; 0: none, too */
 
     /* What others do there at present; zeros: nothing, as when it was measured. */
     double demand;            /* tasks that compete for the processors */
@@ -86,6 +87,9 @@ struct model_packing {
     struct model_line lines[MODEL_PACKING_TYPES][MODEL_PACKING_WAYS];
 };
 
+/* Of a host's processor. */
+enum model_order { MODEL_ORDER_UNKNOWN, MODEL_ORDER_LITTLE, MODEL_ORDER_BIG };
+
 /* What messages between hosts do to computations, and these to them: two hosts that compute and
  * send to each other, and all of them, each sending to the next. The two differ where hosts share
  * more than they show: a medium, or a machine whose kernel has the network's work done by whoever
@@ -107,10 +111,12 @@ struct model_machine {
         together; /* tasks at full speed on all hosts at once, where they share a machine; 0: all */
     struct model_line inside;  /* between tasks of one host */
     double inside_drag_s;      /* processor time of a byte at either end */
+    bool inside_streams;       /* these pass through memory of the system, as those between hosts */
     struct model_line between; /* between hosts */
     struct model_load load;    /* of those */
     /* What packing takes on each host; NULL: not known, on that host or on any. */
     const struct model_packing *const *packing;
+    const enum model_order *order; /* of each host; NULL: not known of any */
 };
 
 /* Where the time of the mean task goes (section 3): the three sum up to the total. Communication is
@@ -127,6 +133,12 @@ struct model_time {
 /* What packing so many bytes takes on that host; 0: it is not known. */
 double model_packing_s(const struct model_machine *machine, int host, enum model_packing_type type,
                        enum model_packing_way way, double bytes);
+
+/* What a message from host `from` takes host `to` besides, when their byte orders differ: the
+ * receiver turns its arrays, in place, before they are copied out of it if they are. 0: the orders
+ * are the same, or something is not known. */
+double model_convert_s(const struct model_machine *machine, int from, int to,
+                       enum model_packing_type type, double bytes);
 
 /* T_mult + T_add in a product of blocks of about so many rows and columns: between the measured
  * sizes by the logarithm of the size. */

@@ -117,22 +117,38 @@ static void agenda_note(struct agenda *a, int activity, const struct step *step)
         a->steps[activity] = *step;
 }
 
-/* Packing of an item by a task, after `before`; `before` itself where nothing is packed. */
+/* Packing of an item by a task, after `before`; `before` itself where that takes no time. */
 static int agenda_pack(struct agenda *a, int item, enum agenda_packing where, int task, int before)
 {
     static const enum model_packing_way ways[AGENDA_PACKINGS] = {
         MODEL_PACKING_PACK, MODEL_PACKING_UNPACK, MODEL_PACKING_PACK, MODEL_PACKING_UNPACK};
     const struct agenda_program *program = &a->program;
     double bytes = program->packed == NULL ? 0 : program->packed(program->context, item, where);
-    double seconds = bytes > 0 ? model_packing_s(a->machine, a->host_of[task], program->packed_type,
-                                                 ways[where], bytes)
-                               : 0;
+    double touched = program->touched == NULL ? 0 : program->touched(program->context, item, where);
+    int host = a->host_of[task];
+    double seconds = touched * a->machine->hosts[host].touch_s;
+    if (bytes > 0)
+        seconds += model_packing_s(a->machine, host, program->packed_type, ways[where], bytes);
     if (!(seconds > 0))
         return before;
     int packed = play_pack(a->play, task, seconds);
     play_after(a->play, packed, before);
     agenda_note(a, packed, &(struct step){PASSING, item, task});
     return packed;
+}
+
+/* The system's copy of what a task sends, which the sender writes, after `before`. */
+static int agenda_touch_stream(struct agenda *a, const struct step *step, double bytes, int before)
+{
+    int worker = a->host_of[step->worker], coordinator = a->host_of[a->worker_count];
+    bool in = step->kind == FETCH, streams = worker != coordinator || a->machine->inside_streams;
+    double touch_s = a->machine->hosts[in ? coordinator : worker].touch_s;
+    if (!a->program.touches_streams || !streams || !(touch_s > 0))
+        return before;
+    int written = play_pack(a->play, in ? a->worker_count : step->worker, bytes * touch_s);
+    play_after(a->play, written, before);
+    agenda_note(a, written, &(struct step){PASSING, step->item, step->worker});
+    return written;
 }
 
 /* To or from the worker; messages of one task to another go in order. What arrives at the
@@ -144,13 +160,17 @@ static void agenda_send(struct agenda *a, const struct step *step, double bytes)
     int *last = in ? &w->last_in : &w->last_out;
     int packed = in ? agenda_pack(a, step->item, AGENDA_PACK_DATA, a->worker_count, PLAY_NONE)
                     : agenda_pack(a, step->item, AGENDA_PACK_RESULT, step->worker, PLAY_NONE);
+    packed = agenda_touch_stream(a, step, bytes, packed);
     int sent = play_send(a->play, in ? a->worker_count : step->worker,
                          in ? step->worker : a->worker_count, bytes);
     play_after(a->play, sent, packed);
     play_after(a->play, sent, *last);
     *last = sent;
     agenda_note(a, sent, &(struct step){PASSING, step->item, step->worker});
-    int there = in ? sent : agenda_pack(a, step->item, AGENDA_UNPACK_RESULT, a->worker_count, sent);
+    int there = play_receive(a->play, sent, a->program.packed_type, bytes);
+    agenda_note(a, there, &(struct step){PASSING, step->item, step->worker});
+    if (!in)
+        there = agenda_pack(a, step->item, AGENDA_UNPACK_RESULT, a->worker_count, there);
     agenda_note(a, there, step);
 }
 

@@ -13,7 +13,8 @@
 
 struct agenda;
 
-/* Where an item's data and result are packed and unpacked, in the order in which they are. */
+/* Where an item's data and result are packed and unpacked, in the order in which they are. Memory
+ * that a message needs is written for the first time there. */
 enum agenda_packing {
     AGENDA_PACK_DATA,     /* by the coordinator */
     AGENDA_UNPACK_DATA,   /* by the worker */
@@ -35,6 +36,12 @@ struct agenda_program {
     /* Bytes that are copied there, 0 for an array that is sent or received in place. NULL: none. */
     double (*packed)(void *context, int item, enum agenda_packing where);
     enum model_packing_type packed_type;
+    /* Bytes of memory that are written there for the first time, beside those that are kept from
+     * one item to the next. NULL: none. */
+    double (*touched)(void *context, int item, enum agenda_packing where);
+    /* The system has messages that are on their way in memory that is new, too: they are long, and
+     * so much memory comes and goes that what it had of the messages before is somewhere else. */
+    bool touches_streams;
     /* The result has reached the coordinator, which may put more. May be NULL. */
     void (*done)(void *context, struct agenda *agenda, int item);
 };

@@ -11,7 +11,7 @@
 #include "proto/wire/frame.h"
 
 #define SEED 1 /* of the schedule's search: one network has one schedule */
-#define CALLS 3
+#define CALLS 5
 #define PLAYED_FRAMES_MAX 400000.0 /* of a call */
 #define PLAYED_BLOCK_MIN 16.0      /* frames of a block, whatever that comes to */
 

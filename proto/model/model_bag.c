@@ -135,7 +135,7 @@ int model_matmul_bag(const struct model_machine *machine, int64_t n, int q, bool
 /* First the parts that are sorted, then as many ranges of keys, each merged of all of them. */
 struct runs {
     double keys; /* of an item */
-    int parts, done;
+    int parts, done, workers;
     bool known;
 };
 
@@ -170,6 +170,21 @@ static double run_packed(void *context, int item, enum agenda_packing where)
     return in_place ? 0 : ELEMENT * r->keys;
 }
 
+/* A worker's list of keys is new with its first part, and half of what it merges in with its first
+ * range. Messages of keys are too long, or too many at a time, for the library to keep their memory
+ * for the next ones; what leaves in place needs none, and merged ranges come to the coordinator
+ * where the sorted parts came to before. */
+static double run_touched(void *context, int item, enum agenda_packing where)
+{
+    const struct runs *r = context;
+    double bytes = run_packed(context, item, where);
+    bool merges = item >= r->parts;
+    if (where != AGENDA_UNPACK_DATA)
+        return merges && where == AGENDA_UNPACK_RESULT ? 0 : bytes;
+    bool first = (merges ? item - r->parts : item) < r->workers;
+    return bytes + (first ? (merges ? 0.5 : 1) * ELEMENT * r->keys : 0);
+}
+
 static void on_run(void *context, struct agenda *agenda, int item)
 {
     struct runs *r = context;
@@ -184,7 +199,10 @@ int model_sort_bag(const struct model_machine *machine, int64_t keys, int worker
                    struct model_time *time)
 {
     int parts = RUNS_PER_TASK * workers < keys ? RUNS_PER_TASK * workers : (int)keys;
-    struct runs r = {.keys = parts > 0 ? (double)keys / parts : 0, .parts = parts, .known = true};
+    struct runs r = {.keys = parts > 0 ? (double)keys / parts : 0,
+                     .parts = parts,
+                     .workers = workers,
+                     .known = true};
     const struct agenda_program program = {.context = &r,
                                            .taken_max = TAKEN,
                                            .sent_max = RUNS_SENT,
@@ -193,6 +211,8 @@ int model_sort_bag(const struct model_machine *machine, int64_t keys, int worker
                                            .result = run_bytes,
                                            .packed = run_packed,
                                            .packed_type = MODEL_PACKING_INT64,
+                                           .touched = run_touched,
+                                           .touches_streams = true,
                                            .done = on_run};
     int result = program_play(machine, workers, &program, parts, time);
     return r.known ? result : -1;

@@ -29,7 +29,7 @@ struct exchange_result {
 };
 
 /* Plays it `calls` times, after one that does not count, as it opens the streams; the result is the
- * mean. Returns 0, or -1: memory is exhausted. */
+ * median call's. Returns 0, or -1: memory is exhausted. */
 int exchange_play(const struct network *network, const struct net_config *config,
                   const struct exchange *what, int calls, struct exchange_result *result);
 

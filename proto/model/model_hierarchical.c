@@ -36,7 +36,7 @@ static void levels_send(struct levels *l, int from, int to)
 {
     int sent = play_send(l->play, from, to, l->bytes);
     play_after(l->play, sent, l->chain[from]);
-    l->comes[to] = sent;
+    l->comes[to] = play_receive(l->play, sent, MODEL_PACKING_DOUBLE, l->bytes);
     levels_go_on(l, from, sent);
 }
 

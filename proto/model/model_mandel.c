@@ -143,8 +143,10 @@ static void finish_strip(struct drawing *d, int worker)
         d->link_s = in_s;
     }
     in_s += line->alpha_s;
-    in_s += model_packing_s(d->machine, 0, MODEL_PACKING_INT16, MODEL_PACKING_UNPACK,
-                            w->queue[0].bytes - HEAD);
+    double bytes = w->queue[0].bytes - HEAD;
+    in_s +=
+        model_packing_s(d->machine, 0, MODEL_PACKING_INT16, MODEL_PACKING_UNPACK, bytes) +
+        model_convert_s(d->machine, worker % d->machine->host_count, 0, MODEL_PACKING_INT16, bytes);
     d->last_s = in_s > d->last_s ? in_s : d->last_s;
     w->communication_s += model_line_time(line, w->queue[0].bytes);
     w->queue[0] = w->queue[1];

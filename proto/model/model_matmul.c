@@ -133,16 +133,17 @@ static int arrival_before(const struct multiplication *m, const int *stream, int
 static void add_hand(struct multiplication *m, const struct hand *h)
 {
     int posted = play_compute(m->play, h->from, 0);
-    int sent = play_send(m->play, h->from, h->to, ELEMENT * m->rows * m->width);
-    int arrives = h->t + h->hop;
-    h->stream[at(m, h->to, arrives)] = sent;
+    double bytes = ELEMENT * m->rows * m->width;
+    int sent = play_send(m->play, h->from, h->to, bytes), arrives = h->t + h->hop;
+    int there = play_receive(m->play, sent, MODEL_PACKING_DOUBLE, bytes);
+    h->stream[at(m, h->to, arrives)] = there;
     play_after(m->play, posted, activity(h->stream, at(m, h->from, h->t)));
     play_after(m->play, posted, arrival_before(m, h->stream, h->from, h->t));
     play_after(m->play, posted, activity(m->products, at(m, h->from, h->t - h->window)));
     play_after(m->play, sent, posted);
     play_after(m->play, sent, activity(h->stream, at(m, h->to, arrives - 1)));
     play_after(m->play, sent, activity(m->products, at(m, h->to, arrives - h->depth)));
-    play_after(m->play, m->products[at(m, h->to, arrives)], sent);
+    play_after(m->play, m->products[at(m, h->to, arrives)], there);
 }
 
 /* The pipe: from its owner on through all columns, those on one host one after the other. */

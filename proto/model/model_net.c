@@ -223,17 +223,27 @@ static void link_on_carried(struct net *net, struct net_link *link)
 
 /* ---- tasks ------------------------------------------------------------------------------- */
 
+/* 0 to 1, evenly. */
+static double random_part(struct net *net)
+{
+    return (double)(splitmix_next(&net->random) >> 11) / 9007199254740992.0;
+}
+
 /* Half of the delay, by up to a half of that more or less. */
 static double reaction_s(struct net *net)
 {
-    double part = (double)(splitmix_next(&net->random) >> 11) / 9007199254740992.0;
-    return net->config.delay_s / 2 * (0.5 + part);
+    return net->config.delay_s / 2 * (0.5 + random_part(net));
+}
+
+static void hear_after(struct net *net, int stream, enum net_what what, double seconds)
+{
+    net->streams[stream].refs++;
+    net_timer_add(net, net->now_s + seconds + reaction_s(net), TIMER_TASK, stream, (int)what);
 }
 
 void net_hear(struct net *net, int stream, enum net_what what)
 {
-    net->streams[stream].refs++;
-    net_timer_add(net, net->now_s + reaction_s(net), TIMER_TASK, stream, (int)what);
+    hear_after(net, stream, what, 0);
 }
 
 void net_wake(struct net *net, int rank)
@@ -245,7 +255,7 @@ void net_wake(struct net *net, int rank)
         return;
     }
     net->streams[stream].done = true;
-    net_hear(net, stream, NET_START);
+    hear_after(net, stream, NET_START, net->config.skew_s * random_part(net));
 }
 
 void net_tell(struct net *net, int from, int to, int about)
@@ -309,6 +319,9 @@ int net_run(struct net *net, double rest_s)
             break;
         case TIMER_STREAM:
             stream_on_timer(net, timer.index);
+            break;
+        case TIMER_ACK:
+            stream_on_ack_timer(net, timer.index);
             break;
         case TIMER_TASK:
             task_hears(net, &timer);

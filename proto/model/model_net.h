@@ -29,7 +29,8 @@ struct net_config {
     double queue_bytes;  /* of each link, each way */
     double burst_bytes;  /* that a link which was idle lets pass at once; 0: a wire */
     double delay_s;      /* of a short message from task to task over idle links (alpha) */
-    uint64_t seed;       /* of how much longer or shorter than others a task takes to react */
+    double skew_s;       /* tasks begin within so long, each at any time of it */
+    uint64_t seed;       /* of when tasks begin, and how long each takes to react */
 };
 
 struct net_message {
@@ -73,7 +74,7 @@ void net_send(struct net *net, const struct net_message *message);
 /* A short message, which is never lost, and is told of as NET_TOLD. */
 void net_tell(struct net *net, int from, int to, int about);
 
-/* NET_START at that rank (in `from`), after as long as a task takes to react. */
+/* NET_START at that rank (in `from`): within the skew, and after what a task takes to react. */
 void net_wake(struct net *net, int rank);
 
 /* Lets time go on until nothing is under way, and then for so many seconds more. Returns 0, or -1

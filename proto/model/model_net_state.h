@@ -46,6 +46,8 @@ struct net_receiver {
     int arrived, acked_arrivals;
     int prefix; /* segments that came without a gap */
     bool marked;
+    double ack_s; /* when what is not acknowledged is, if nothing comes */
+    bool timed;   /* a timer of the net is set for that */
 };
 
 struct net_sender {
@@ -98,7 +100,7 @@ struct net_memory {
     double used_s;
 };
 
-enum timer_kind { TIMER_LINK, TIMER_ARRIVE, TIMER_STREAM, TIMER_TASK };
+enum timer_kind { TIMER_LINK, TIMER_ARRIVE, TIMER_STREAM, TIMER_ACK, TIMER_TASK };
 
 struct net_timer {
     double at_s;
@@ -148,5 +150,6 @@ void stream_on_left(struct net *net, int stream); /* a frame left the host's que
 void stream_on_data(struct net *net, int stream, int segment);
 void stream_on_ack(struct net *net, int stream, int arrivals);
 void stream_on_timer(struct net *net, int stream);
+void stream_on_ack_timer(struct net *net, int stream);
 
 #endif

@@ -209,6 +209,20 @@ int play_send(struct play *p, int from, int to, double bytes)
     return sent;
 }
 
+int play_receive(struct play *p, int sent, enum model_packing_type type, double bytes)
+{
+    if (sent == PLAY_NONE)
+        return PLAY_NONE;
+    const struct activity *a = &p->graph.activities[sent];
+    int from = p->host_of[a->task], to = a->to;
+    double seconds = model_convert_s(&p->machine, from, p->host_of[to], type, bytes);
+    if (!(seconds > 0))
+        return sent;
+    int turned = play_pack(p, to, seconds);
+    play_after(p, turned, sent);
+    return turned;
+}
+
 void play_on_end(struct play *p, play_ended_fn *ended, void *context)
 {
     p->ended = ended;

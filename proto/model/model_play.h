@@ -28,6 +28,11 @@ int play_send(struct play *play, int from, int to, double bytes);
 /* The same of packing, which section 3 counts as communication. */
 int play_pack(struct play *play, int task, double seconds);
 
+/* What a message that play_send() added takes its receiver once it is there: it turns its arrays if
+ * it comes from a host of the other byte order. Returns what the receiver has to wait for, the
+ * message itself where nothing is turned. */
+int play_receive(struct play *play, int sent, enum model_packing_type type, double bytes);
+
 /* `activity` waits for `before`; either may be PLAY_NONE. */
 void play_after(struct play *play, int activity, int before);
 

@@ -58,8 +58,9 @@ static void add_range(struct sorting *s, struct range range, int arrived)
         struct range upper = {.span = range.span / 2};
         upper.first = range.first + range.span - upper.span;
         upper.keys = range.keys * upper.span / range.span;
-        sent[count] = play_send(s->play, range.first, upper.first, KEY * upper.keys);
-        play_after(s->play, sent[count], arrived);
+        int out = play_send(s->play, range.first, upper.first, KEY * upper.keys);
+        play_after(s->play, out, arrived);
+        sent[count] = play_receive(s->play, out, MODEL_PACKING_INT64, KEY * upper.keys);
         uppers[count++] = upper;
         range.span -= upper.span;
         range.keys -= upper.keys;
@@ -70,6 +71,7 @@ static void add_range(struct sorting *s, struct range range, int arrived)
         add_range(s, *upper, sent[count]);
         int back = play_send(s->play, upper->first, range.first, KEY * upper->keys);
         play_after(s->play, back, s->chains[upper->first]);
+        back = play_receive(s->play, back, MODEL_PACKING_INT64, KEY * upper->keys);
         range.keys += upper->keys;
         sorting_compute(s, range.first, range.keys * host_of_task(s, range.first)->merge_s, back);
     }

@@ -12,7 +12,8 @@
  * is 1 then, and the next wait twice as long.
  *
  * The receiver says of each arrival in which order it came; an acknowledgement is how far the
- * sender may read that list. Acknowledgements can be lost: a later one says the same and more.
+ * sender may read that list. Acknowledgements can be lost: a later one says the same and more. What
+ * is not worth one by itself is acknowledged after 40 ms.
  */
 #include <assert.h>
 #include <math.h>
@@ -30,8 +31,9 @@
 #define HYSTART_MOST_S 0.016
 #define TIMEOUT_LEAST_S 0.2
 #define TIMEOUT_MOST_S 2.0 /* Covey's streams: RETRY_MS of link_tcp.c */
+#define ACK_DELAY_S 0.04   /* of what is less than two segments */
 #define PROBE_MORE_S 0.008 /* two ticks of a kernel with 250 a second */
-#define QUEUED_MAX 4       /* two packets of two segments */
+#define QUEUED_MAX 2       /* a packet of two segments */
 /* A socket takes so many bytes before the first of them are acknowledged: Linux's first 87040, of
  * which a packet of two segments takes 4352. Of a longer message it takes the rest when a third of
  * them is free; the mean of what is not acknowledged by then. */
@@ -48,7 +50,8 @@ static double timeout_s(const struct net_stream *s)
 
 static bool is_probe_next(const struct net_stream *s)
 {
-    return !s->times.probed && s->out.lost == 0 && s->out.first >= s->window.recover;
+    bool gap = s->out.came != s->out.first;
+    return !s->times.probed && !gap && s->out.lost == 0 && s->out.first >= s->window.recover;
 }
 
 static void arm(struct net *net, int stream)
@@ -256,8 +259,9 @@ void stream_on_ack(struct net *net, int stream, int arrivals)
         s->out.away -= g->state == SEGMENT_AWAY;
         s->out.lost -= g->state == SEGMENT_LOST;
         g->state = SEGMENT_CAME;
-        /* What came of a segment that was sent twice may be the first one. */
-        if (g->times == 1 || round_s >= s->times.least_s)
+        /* What came of a segment that was sent twice may be the first one, if it came sooner than
+         * over idle links. */
+        if (g->times == 1 || round_s >= net->config.delay_s)
             s->out.newest = g->stamp > s->out.newest ? g->stamp : s->out.newest;
         if (g->times == 1)
             sample_s = fmax(sample_s, round_s);
@@ -341,6 +345,39 @@ static bool is_ack_due(const struct net *net, const struct net_stream *s)
            (s->in.arrived - s->in.acked_arrivals) * full >= wanted;
 }
 
+static void acknowledge(struct net *net, int stream)
+{
+    struct net_stream *s = &net->streams[stream];
+    s->in.acked_arrivals = s->in.arrived;
+    net_frame_send(net, stream, FRAME_OF_ACK, s->in.arrived, 0);
+}
+
+static void acknowledge_later(struct net *net, int stream)
+{
+    struct net_stream *s = &net->streams[stream];
+    s->in.ack_s = net->now_s + ACK_DELAY_S;
+    if (s->in.timed)
+        return;
+    s->in.timed = true;
+    s->refs++;
+    net_timer_add(net, s->in.ack_s, TIMER_ACK, stream, 0);
+}
+
+/* May find that all was acknowledged meanwhile, and something else has come since. */
+void stream_on_ack_timer(struct net *net, int stream)
+{
+    struct net_stream *s = &net->streams[stream];
+    s->in.timed = false;
+    if (s->in.acked_arrivals < s->in.arrived && s->in.ack_s > net->now_s) {
+        s->in.timed = true;
+        s->refs++;
+        net_timer_add(net, s->in.ack_s, TIMER_ACK, stream, 0);
+    } else if (s->in.acked_arrivals < s->in.arrived) {
+        acknowledge(net, stream);
+    }
+    net_stream_release(net, stream);
+}
+
 void stream_on_data(struct net *net, int stream, int segment)
 {
     struct net_stream *s = &net->streams[stream];
@@ -351,10 +388,10 @@ void stream_on_data(struct net *net, int stream, int segment)
         while (s->in.prefix < s->out.count && s->out.segments[s->in.prefix].here)
             s->in.prefix++;
     }
-    if (again || is_ack_due(net, s)) {
-        s->in.acked_arrivals = s->in.arrived;
-        net_frame_send(net, stream, FRAME_OF_ACK, s->in.arrived, 0);
-    }
+    if (again || is_ack_due(net, s))
+        acknowledge(net, stream);
+    else if (s->in.arrived == s->in.acked_arrivals + 1)
+        acknowledge_later(net, stream);
     if (!s->in.marked && (s->in.prefix == s->out.count ||
                           s->in.prefix * net->config.frame_bytes >= s->message.mark_bytes)) {
         s->in.marked = true;

@@ -157,9 +157,11 @@ enum frame_party {
     X(80, HOST_STAT, TASK_TO_DAEMON)                                                               \
     X(81, MEASURE, TASK_TO_DAEMON)                                                                 \
     X(82, LOG, TASK_TO_DAEMON)                                                                     \
+    X(83, TRACE, TASK_TO_DAEMON)                                                                   \
     X(84, BULK_ASK, ANY_TO_DAEMON)                                                                 \
     X(85, BULK_END, ANY_TO_DAEMON)                                                                 \
-    X(86, BULK_ANSWER, DAEMON_TO_TASK)
+    X(86, BULK_ANSWER, DAEMON_TO_TASK)                                                             \
+    X(87, TRACE_RING, DAEMON_TO_TASK)
 
 enum frame_kind {
 #define FRAME_ENUM(number, name, party) FRAME_##name = number,

@@ -14,6 +14,7 @@ expect "a size of four" fails_with 2 "is not three numbers" tiles --size 4x4x4x4
 expect "an unknown loop" fails_with 2 "none of sqrt and heat" tiles --loop snow
 expect "an unknown schedule" fails_with 2 "none of overlap" tiles --schedule late
 expect "a height of nothing" fails_with 2 "height" tiles --height 4,,5
+expect "an unknown way of faces" fails_with 2 "none of any and messages" tiles --faces pigeon
 expect "heat in tiles that are not skewed" fails_with 1 "HD >= 0" tiles --loop heat --unskewed
 expect "an arithmetic that can be timed" run tiles --kernel
 
@@ -29,6 +30,14 @@ expect "a shape that there is not" fails_with 2 "none of each" tiles --shape rou
 for route in shm udp tcp; do
     expect "over $route" checked --route $route -n 4 -S 8x8x512 -z 64
 done
+on_one_host=(-n 4 --hosts h0 -S 8x8x512 -z 64 -k both)
+says_faces() { grep -qx "faces: $1 in the first run" "$work/out" || { cat "$work/out" && false; }; }
+expect "on one host" checked "${on_one_host[@]}"
+expect "faces are put" says_faces "32 put into the memory of neighbours, 0 sent as messages"
+expect "or sent" checked "${on_one_host[@]}" --faces messages
+expect "if asked for" says_faces "0 put into the memory of neighbours, 32 sent as messages"
+expect "both on one host and between hosts" checked -n 9 -g 9x1x1 --hosts h0,h0,h0,h1,h1,h1,h2,h2,h2 -S 9x8x512 -z 64
+expect "some are put, some sent" grep -q ', overlapping, faces put and sent$' "$work/out"
 expect "a grid of the user's" checked -n 4 -g 4x1x1 -S 16x5x64 -k both
 expect "a grid that has more tasks" fails_with 1 "tiles" tiles -n 4 -g 3x3x1 -S 16x16x64
 expect "a height that the model chose" run tiles -n 4 -S 8x8x2048 --json

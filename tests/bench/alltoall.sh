@@ -16,14 +16,16 @@
 #
 # --predicted: Covey's algorithms scheduled, ring (linear) and pairwise instead of these systems, each at
 # all of SIZES="1 4 16 64 256", beside what covey predict says of them, from a calibration that covey calibrate
-# makes in each lab, with the deviations, their median and the worst, and a picture (predicted.png).
+# makes in each lab and the skew with which the ranks began, with the deviations, their median and the worst, and a
+# picture (predicted.png). Links have a quarter of the usual rates: at those this machine's processors do not keep up
+# with short blocks.
 #
 # From the environment, by default:
 #   ROUNDS=3 SIZES="1 2 4 8 16 32 64 128 256" (KiB)
 #   LONG_ROUNDS=2 LONG_SYSTEMS: all but plain; from 128 KiB on
 #   BUSY_ROUNDS=3 (0: none) BUSY_SIZES="16 64" BUSY_NETWORKS=c BUSY_SYSTEMS: all but plain
 #   NETWORKS="a b c"  SYSTEMS="covey plain openmpi openmpi+ mpich mpich+" (plain: Covey without the schedule)
-#   RATE= (of a link; a: 10M, b: 40M, c: 50M)  OUT=$BUILD/alltoall
+#   RATE= (of a link; a: 10M, b: 40M, c: 50M; --predicted: a quarter of these)  OUT=$BUILD/alltoall
 #   ALONE= a command that runs each piece, for machines that others use, too: flock FILE
 #   KEEP=1 adds to the figures that are there
 #
@@ -60,11 +62,10 @@ usage() {
 }
 
 rate_of() { # NETWORK
-    case $1 in
-    a) echo "${RATE:-10M}" ;;
-    b) echo "${RATE:-40M}" ;;
-    *) echo "${RATE:-50M}" ;;
-    esac
+    local rate
+    case $1 in a) rate=10000 ;; b) rate=40000 ;; *) rate=50000 ;; esac
+    [ -z "$PREDICTED" ] || rate=$((rate / 4))
+    echo "${RATE:-${rate}K}"
 }
 
 # ---- On the first host of a lab ----------------------------------------------------------------
@@ -121,12 +122,12 @@ measure() { # NETWORK LOAD SYSTEM ROUNDS:BYTES...
     local wanted had
     timeout 150 "$0" --on "$work" "${@:3}" >"$work/out" 2>"$work/errors" </dev/null
     wanted=$(printf '%s\n' "${@:4}" | awk -F: '{ n += $1 } END { print n }')
-    had=$(grep -cE '^[0-9]+ [0-9.]+ [0-9.]+$' "$work/out")
+    had=$(grep -cE '^[0-9]+( [0-9.]+){3}$' "$work/out")
     [ "$had" = "$wanted" ] || {
         echo "alltoall.sh: $3 on network $1 gave $had figures of $wanted:" >&2
         tail -n 5 "$work/errors" >&2
     }
-    grep -E '^[0-9]+ [0-9.]+ [0-9.]+$' "$work/out" | sed "s|^|$1 $2 $3 |" >>"$OUT/figures"
+    grep -E '^[0-9]+( [0-9.]+){3}$' "$work/out" | sed "s|^|$1 $2 $3 |" >>"$OUT/figures"
 }
 
 takes_part() { # SYSTEM LOAD
@@ -198,17 +199,26 @@ make_routines() { # TOPOLOGY
     done
 }
 
-# A line to the figures for each size, such as those measured: what covey predict says.
-predict() { # NETWORK
-    local kib algorithm
+calibrate() {
     export COVEY_CALIBRATION="$work/calibration"
     covey calibrate --host "$(awk '$1 == "host" && n++ < 2 { printf "%s%s", comma, $2; comma = "," }' "$work/topology")" \
-        --route tcp >&2 || return
+        --route tcp >&2
+}
+
+skew_of() { # NETWORK ALGORITHM BYTES -> the median, in ms
+    awk -v key="$1 quiet $2 $3" '$1 " " $2 " " $3 " " $4 == key { print 1000 * $7 }' "$OUT/figures" | /usr/bin/sort -g |
+        awk '{ line[NR] = $1 } END { print line[int((NR + 1) / 2)] + 0 }'
+}
+
+# A line to the figures for each algorithm and size, such as those measured: what covey predict says.
+predict() { # NETWORK
+    local kib algorithm skew
     for kib in $SIZES; do
-        covey predict alltoall --topology "$work/topology" --size "${kib}K" --procs "$(grep -c ^host "$work/topology")" --json \
-            >"$work/predicted" || return
         for algorithm in $SYSTEMS; do
-            sed -n "s/.*\"${algorithm}_s\": \([0-9.e-]*\).*/$1 predicted $algorithm $((kib * 1024)) \1 0/p" "$work/predicted"
+            skew=$(skew_of "$1" "$algorithm" $((kib * 1024)))
+            covey predict alltoall --topology "$work/topology" --size "${kib}K" --skew "$skew" \
+                --procs "$(grep -c ^host "$work/topology")" --json |
+                sed -n "s/.*\"${algorithm}_s\": \([0-9.e-]*\).*/$1 predicted $algorithm $((kib * 1024)) \1 0 0/p"
         done
     done >>"$OUT/figures"
 }
@@ -220,12 +230,13 @@ run_inside() { # NETWORK TOPOLOGY
     awk -v rate="$(rate_of "$1")" '$1 == "host" || $1 == "link" { $4 = rate } 1' "$2" >"$work/topology"
     set_hosts || exit 1
     if [ -n "$PREDICTED" ]; then
-        predict "$1" || exit 1
+        calibrate || exit 1
     else
         make_routines "$2" || exit 1
     fi
     # shellcheck disable=SC2086 # words
     run_rounds "$1" quiet "$ROUNDS" $SIZES
+    [ -z "$PREDICTED" ] || predict "$1"
     [ "$BUSY_ROUNDS" -gt 0 ] || return 0
     case " $BUSY_NETWORKS " in *" $1 "*) ;; *) return 0 ;; esac
     # shellcheck disable=SC2086
@@ -240,7 +251,7 @@ describe() {
     for network in $NETWORKS; do
         "$build/covey" schedule --check "$root/conf/topologies/faraj-$network" |
             sed -n "s/^# hosts=\([0-9]*\) .*bound=\([0-9]*\) .*/$network \1 \2 $(rate_of "$network")/p"
-    done | sed 's/M$/000000/; s/G$/000000000/'
+    done | sed 's/K$/000/; s/M$/000000/; s/G$/000000000/'
 }
 
 draw_predicted() {

@@ -29,17 +29,22 @@ static void must(int result, const char *what)
     exit(1);
 }
 
-double load_exchange(const struct load *load, size_t bytes)
+struct load_span load_exchange(const struct load *load, size_t bytes)
 {
     covey_team_t *team = load->system;
-    double span[2], all[2] = {0, 0};
+    double *times = calloc(2 * (size_t)load->ranks, sizeof *times);
 
+    if (!times)
+        load_die("memory is exhausted");
     must(covey_barrier(team), "covey_barrier");
-    span[0] = -load_now();
+    double entered = load_now();
     must(covey_alltoall(team, COVEY_BYTES, load->send, load->recv, bytes), "covey_alltoall");
-    span[1] = load_now();
-    must(covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, span, all, 2), "covey_allreduce");
-    return all[0] + all[1];
+    double returned = load_now();
+    must(covey_allgather(team, COVEY_DOUBLE, &entered, times, 1), "covey_allgather");
+    must(covey_allgather(team, COVEY_DOUBLE, &returned, times + load->ranks, 1), "covey_allgather");
+    struct load_span span = load_span(load->ranks, times, times + load->ranks);
+    free(times);
+    return span;
 }
 
 static int by_name(const void *a, const void *b)

@@ -34,6 +34,24 @@ static void read_processors(double *idle, double *all)
         *all += part[i];
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+struct load_span load_span(int ranks, double *entered, const double *returned)
+{
+    double last = returned[0];
+
+    for (int i = 1; i < ranks; i++)
+        last = returned[i] > last ? returned[i] : last;
+    qsort(entered, (size_t)ranks, sizeof *entered, by_time);
+    return (struct load_span){.seconds = last - entered[0],
+                              .skew = 2 * (entered[ranks / 2] - entered[0])};
+}
+
 /* Byte k of the block from one rank to another in a round. */
 static unsigned char byte_of(int from, int to, int round, size_t k)
 {
@@ -86,13 +104,13 @@ static void run_round(const struct load *load, size_t bytes, int round)
 
     fill(load, bytes, round);
     read_processors(&idle[0], &all[0]);
-    double seconds = load_exchange(load, bytes);
+    struct load_span span = load_exchange(load, bytes);
     read_processors(&idle[1], &all[1]);
     check(load, bytes, round);
     if (load->me != 0)
         return;
     double total = all[1] > all[0] ? all[1] - all[0] : 1;
-    printf("%zu %.6f %.2f\n", bytes, seconds, (idle[1] - idle[0]) / total);
+    printf("%zu %.6f %.2f %.6f\n", bytes, span.seconds, (idle[1] - idle[0]) / total, span.skew);
     fflush(stdout);
 }
 

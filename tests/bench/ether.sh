@@ -4,6 +4,7 @@
 #
 #   tests/bench/ether.sh
 #   tests/bench/ether.sh services    what tasks agree on, over raw frames and over UDP
+#   tests/bench/ether.sh ways        the ways that Linux has for raw frames, without Covey (packet_ways.c)
 #
 # Needs root (tests/lab); status 77 without. From the environment, by default:
 #   HOSTS="2 8" (over one pair of links, and on a switch with as many)  MTUS="1500 9000"
@@ -18,12 +19,20 @@
 #
 # Services: three tasks on three of four hosts, of which the first leads (services_load.c). Labs over
 # raw frames and over UDP alternate.
+#
+# Ways: two hosts of one lab, a row for a way out and a way in; each run takes all ways in turn. SHAPERS=no takes
+# the shapers of its links away and leaves the hosts' offloads on.
 set -u
-[ $# = 0 ] || [ "$*" = services ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2 && exit 2; }
+[ $# = 0 ] || [ "$*" = services ] || [ "$*" = ways ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2 && exit 2; }
 
 here=$(cd "$(dirname "$0")" && pwd)
+lab=$here/../lab/lab
 work=$(mktemp -d "${TMPDIR:-/tmp}/covey-ether-bench.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+finish() {
+    [ ! -e "$work/lab" ] || "$lab" down
+    rm -rf "$work"
+}
+trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 printf '[ether]\nenabled = yes\ndirect = yes\n' >"$work/direct"
@@ -125,6 +134,64 @@ services_table() { # MTU
 if [ "$*" = services ]; then
     for mtu in ${MTUS:-1500}; do
         services_table "$mtu" || exit
+    done
+    exit
+fi
+
+unshape() {
+    local host
+    for host in h1 h2; do "$lab" exec $host tc qdisc del dev eth0 root || return; done
+    for host in p1 p2; do nsenter --net="/run/netns/covey-lab.$LAB" tc qdisc del dev $host root || return; done
+}
+way() { # OUT IN: a line that packet_ways prints
+    local program taker
+    program=$(realpath "${BUILD:-$here/../../build}")/tests/bench/packet_ways
+    "$lab" exec h2 "$program" take "$2" >"$work/taker" &
+    taker=$!
+    [[ $1 != tcp ]] || sleep 0.5 # the others say hello until they are answered
+    "$lab" exec h1 "$program" send "$1" "$("$lab" addr h2 4)" >"$work/sender"
+    kill $taker 2>/dev/null # it ends by itself unless the sender was refused
+    wait $taker 2>/dev/null
+    if grep -q refused "$work/taker"; then cat "$work/taker"; else cat "$work/sender"; fi
+}
+ways_table() { # MTU
+    local i pair offload=--no-offload
+    [ "${SHAPERS:-yes}" = yes ] || offload=
+    export LAB=ways-$$
+    touch "$work/lab"
+    "$lab" up --hosts 2 --mtu "$1" --pin $offload || return
+    [ -n "$offload" ] || unshape || return
+    for ((i = 0; i < runs; i++)); do
+        for pair in packet:packet packet-bypass:packet xdp:packet packet:fanout packet:xdp packet:xdp-generic \
+            super:packet super-csum:packet tcp:tcp tcp:tcp-xdp tcp:tcp-xdp-generic; do
+            echo "${pair/:/ } $(way "${pair%:*}" "${pair#*:}")"
+        done
+    done >"$work/printed"
+    "$lab" down && rm "$work/lab" || return
+    printf '\nWays for raw frames, two hosts, MTU %s%s\n\n' "$1" "${offload:+, links with shapers}"
+    awk '
+        function median(list,    a, n, i, j, t) {
+            n = split(list, a, " ")
+            for (i = 2; i <= n; i++) for (j = i; j > 1 && a[j - 1] + 0 > a[j] + 0; j--) { t = a[j]; a[j] = a[j - 1]; a[j - 1] = t }
+            return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
+        }
+        !(($1, $2) in seen) { seen[$1, $2]; out[++n] = $1; in_[n] = $2 }
+        $3 == "refused:" { why = $0; sub(/^[^:]*: /, "", why); refusal[$1, $2] = why; next }
+        { small[$1, $2] = small[$1, $2] " " $3; large[$1, $2] = large[$1, $2] " " $4; frames[$1, $2] = $5; lost[$1, $2] += $6 }
+        END {
+            print "| out | in | 1 B and an answer, us | 1 MiB and an answer, us | us a frame | bursts lost |"
+            print "|---|---|---:|---:|---:|---:|"
+            for (i = 1; i <= n; i++) {
+                k = out[i] SUBSEP in_[i]
+                if (k in refusal) { printf "| %s | %s | refused: %s | | | |\n", out[i], in_[i], refusal[k]; continue }
+                m = median(large[k])
+                printf "| %s | %s | %.1f | %.0f | %s | %d |\n", out[i], in_[i], median(small[k]), m, (frames[k] > 0 ? sprintf("%.2f", m / frames[k]) : ""), lost[k]
+            }
+        }' "$work/printed"
+}
+if [ "$*" = ways ]; then
+    for mtu in ${MTUS:-1500 9000}; do
+        ways_table "$mtu" || exit
     done
     exit
 fi

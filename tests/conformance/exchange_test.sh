@@ -6,19 +6,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/local_vm.sh
 
-# The members end by themselves, but for one that kills itself: the status says nothing.
-run() { # name, options of covey run
-    local name=$1
-    shift
-    covey run -n 1 --host h0 "$@" "$BUILD/tests/conformance/exchange" 16 >"$dir/out" 2>&1
-    sed 's/^/    /' "$dir/out"
-    if grep -q ': *ok 16 members\|^ok 16 members' "$dir/out" && ! grep -q 'not ok' "$dir/out"; then
-        ok "$name: $(grep -o 'ok 16 members.*' "$dir/out")"
-    else
-        bad "$name"
-    fi
-}
-
 # An alltoallv by the longest first, among all collective calls, alone and several at once.
 vectors() { # name, options of covey run, arguments
     count_lines "$1" < <(covey run -n 1 --host h0 "$BUILD/tests/conformance/collective" "${@:2}" 2>&1 || echo "not ok ended with $?")
@@ -26,8 +13,8 @@ vectors() { # name, options of covey run, arguments
 
 echo 'alltoallv * * longest' >"$XDG_CONFIG_HOME/covey/collectives"
 covey start --local 4 >/dev/null || bad "a virtual machine of four hosts starts"
-run "by the route of each pair"
-run "by udp" --route udp
+run_members "by the route of each pair" exchange 16
+run_members "by udp" exchange 16 --route udp
 vectors "an alltoallv of the longest first" --rounds 40 random 1 2 5 8
 vectors "several at once" --rounds 6 flight 2 5
 vectors "a death in the middle" death 5 3

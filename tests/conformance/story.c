@@ -87,3 +87,15 @@ int story_main(int argc, char **argv, const struct story *story)
         printf("not ok ended: %s\n", covey_error_text());
     return status != 0;
 }
+
+void story_parts(covey_team_t *all, covey_team_t **part, void (*tell)(void))
+{
+    int rank = covey_team_rank(all), members = covey_team_size(all);
+    for (int size = 1; size < members; size++) {
+        check("a team", covey_team_split(all, rank < size ? 0 : -1, rank, part) == 0);
+        if (*part != NULL)
+            tell();
+        covey_team_free(part);
+        check("a barrier", covey_barrier(all) == 0);
+    }
+}

@@ -21,6 +21,10 @@ struct story {
  * as PROGRAM member MEMBERS [ARG]. */
 int story_main(int argc, char **argv, const struct story *story);
 
+/* The first 1, 2, ... of all members but one are a team, *part, and tell; the others have NULL
+ * there and wait. */
+void story_parts(covey_team_t *all, covey_team_t **part, void (*tell)(void));
+
 /* Counts a check of this member, and names one that failed. */
 void check(const char *name, int good);
 int story_failed(void); /* how many did */

@@ -3,12 +3,13 @@
  * tiles.c - tiled loops: whatever space, dependences, tiles and number of tasks, every bit is that
  * of the loop as it stands.
  *
- *   tiles MEMBERS LOOPS          spawns the others, and tests so many random loops on teams of 1,
- *                                2, 4, 9 and 16 members
- *   tiles member MEMBERS LOOPS   is what it spawns
+ *   tiles MEMBERS LOOPS[b]          spawns the others, and tests so many random loops on teams of
+ * 1, 2, 4, 9 and 16 members; b: the one that dies does so in the blocking schedule tiles member
+ * MEMBERS LOOPS[b]   is what it spawns
  *
  * All members make the same random loops from a seed. Each runs the untiled loop, too, compares its
- * own part, and the first one compares what it gathers.
+ * own part, and the first one compares what it gathers. It prints how many faces of a loop of all
+ * members were put into the memory of a neighbour, and how many were sent.
  */
 #include <covey.h>
 #include <math.h>
@@ -16,12 +17,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tests/conformance/story.h"
 
 #define MEMBERS_MAX 16
 
-static int loops;
+#define SOON_S 10
+#define LATE_US 300000
+#define FILE_BYTES (16 << 20) /* more than a team's segment of 16 members */
+#define FACE_BYTES 262144     /* of which windows of the same team are larger */
+
+static int loops, dies_in;
 
 static uint64_t below(uint64_t *seed, uint64_t limit)
 {
@@ -154,6 +163,7 @@ static void random_options(struct covey_tiles_options *o, const struct loop *l, 
     *o = (struct covey_tiles_options){.costs = {1e-7, 1e-4, 1e-8, 1e-6, 1e-9}};
     o->along = (int)below(seed, (uint64_t)l->nest.dims + 1);
     o->ahead = (int)below(seed, 4);
+    o->faces = below(seed, 4) == 0 ? COVEY_TILES_MESSAGES : COVEY_TILES_ANY_WAY;
     for (int i = 0; i < l->nest.dims; i++)
         o->tile[i] = below(seed, 2) ? 1 + (int64_t)below(seed, 9) : 0;
 }
@@ -393,31 +403,154 @@ static void members_differ(covey_team_t *team)
     check("one cannot", covey_tiles_create(team, &l.nest, NULL, &tiles) == COVEY_EINVAL);
 }
 
+/* A row of all members, each of which gives a face to the next one after each of its 10 tiles. */
+static void row_of_all(struct loop *l, int members, int64_t face_bytes,
+                       struct covey_tiles_options *options)
+{
+    int64_t height = face_bytes / (int64_t)sizeof(double);
+    *options = (struct covey_tiles_options){.along = 2, .grid = {members, 1}};
+    options->tile[1] = height;
+    l->nest = stencil(l);
+    l->nest.size[0] = members;
+    l->nest.size[1] = 10 * height;
+    l->nest.dependence[0][1] = 0;
+    l->nest.dependences = 2;
+    refer(l);
+}
+
+/* Runs it, and sums up how many faces all members put and sent. */
+static void run_row(covey_team_t *team, const struct loop *l,
+                    const struct covey_tiles_options *options, int64_t *sums)
+{
+    struct covey_tiles_timing timing = {0};
+    covey_tiles_t *tiles = NULL;
+    int64_t points;
+    int error = covey_tiles_create(team, &l->nest, options, &tiles);
+    check("a row of tasks", error == 0);
+    for (int i = 0; i < 3 && error == 0; i++)
+        error = covey_tiles_run(tiles, &timing);
+    check("runs", error == 0 && own_part_is_right(l, tiles, &points));
+    const int64_t own[] = {timing.puts, timing.messages, timing.bytes};
+    check("sums", covey_allreduce(team, COVEY_OP_SUM, COVEY_INT64, own, sums, 3) == 0);
+    covey_tiles_free(&tiles);
+}
+
+/* Between tasks that share memory faces are put there, unless messages are asked for. */
+static void faces_are_put(covey_team_t *team)
+{
+    struct covey_tiles_options options;
+    struct loop l = {0};
+    int64_t any[3] = {0}, sent[3] = {0};
+    int size = covey_team_size(team);
+    row_of_all(&l, size, 512, &options);
+    for (int schedule = COVEY_TILES_OVERLAP; schedule <= COVEY_TILES_BLOCK; schedule++) {
+        options.schedule = schedule;
+        options.faces = COVEY_TILES_ANY_WAY;
+        run_row(team, &l, &options, any);
+        options.faces = COVEY_TILES_MESSAGES;
+        run_row(team, &l, &options, sent);
+        check("each face goes one way", any[0] + any[1] == 10 * (size - 1));
+        check("all are messages where that is asked for",
+              sent[0] == 0 && sent[1] == any[0] + any[1]);
+        check("bytes of both ways count", any[2] == sent[2] && any[2] == 5120 * (size - 1));
+    }
+    if (covey_team_rank(team) == 0)
+        printf("faces of a row: %lld put, %lld sent\n", (long long)any[0], (long long)any[1]);
+    options.faces = COVEY_TILES_MESSAGES + 1;
+    covey_tiles_t *tiles = NULL;
+    check("an unknown way", covey_tiles_create(team, &l.nest, &options, &tiles) == COVEY_EINVAL);
+    free(l.reference);
+}
+
+/* Where one member can make no memory to share, or none that is large enough, all send. */
+static void memory_is_short(covey_team_t *team)
+{
+    struct covey_tiles_options options;
+    struct rlimit before, less;
+    struct loop l = {0};
+    int64_t sums[3] = {0};
+    getrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_IGN);
+    less = before;
+    row_of_all(&l, covey_team_size(team), FACE_BYTES, &options);
+    options.ahead = COVEY_TILES_AHEAD_MAX;
+    for (int i = 0; i < 2; i++) {
+        less.rlim_cur = i == 0 ? 4096 : FILE_BYTES;
+        setrlimit(RLIMIT_FSIZE, &less);
+        run_row(team, &l, &options, sums);
+        check("without memory all are messages", sums[0] == 0 && sums[1] > 0);
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
+    free(l.reference);
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Runs tiles of which one member computes otherwise, until there is an error, and returns that. */
+static int run_into_error(covey_team_t *team, int schedule, covey_tile_fn *of_one,
+                          int64_t timeout_us)
+{
+    struct loop l = {0};
+    covey_tiles_t *tiles = NULL;
+    const struct covey_tiles_options options = {
+        .schedule = schedule, .tile = {0, 4}, .costs = {1e-7, 1e-4, 1e-8, 0, 0}};
+    int middle = covey_team_rank(team) == covey_team_size(team) / 2;
+    l.nest = stencil(&l);
+    l.nest.size[1] = 6000;
+    check("a skew", covey_tiles_skew(&l.nest) == 0);
+    l.nest.compute = middle ? of_one : compute;
+    check("tiles before the error", covey_tiles_create(team, &l.nest, &options, &tiles) == 0);
+    covey_team_set_timeout(team, timeout_us);
+    double since_s = now_s();
+    int error = covey_tiles_run(tiles, NULL);
+    if (error == 0) /* it was before the one in the middle, and had been done */
+        error = covey_tiles_run(tiles, NULL);
+    check("the error comes soon", now_s() - since_s < SOON_S);
+    covey_tiles_free(&tiles);
+    return error;
+}
+
+static int late_tiles;
+
+static void is_late(const covey_tile_t *tile, void *context)
+{
+    compute(tile, context);
+    if (late_tiles-- > 0)
+        usleep(4 * LATE_US);
+}
+
+/* One is late: the others wait as long as their team allows. */
+static void a_member_is_late(covey_team_t *all)
+{
+    int rank = covey_team_rank(all);
+    for (int schedule = COVEY_TILES_OVERLAP; schedule <= COVEY_TILES_BLOCK; schedule++) {
+        covey_team_t *team = NULL;
+        check("a team", covey_team_split(all, 0, rank, &team) == 0);
+        late_tiles = 4;
+        int error = run_into_error(team, schedule, is_late, LATE_US);
+        check("a late member is an error", error == COVEY_ETIMEOUT || error == COVEY_ECANCELED);
+        covey_team_free(&team);
+    }
+}
+
 static void dies(const covey_tile_t *tile, void *context)
 {
-    (void)tile;
-    (void)context;
-    raise(SIGKILL);
+    static int tiles;
+    if (++tiles > 20)
+        raise(SIGKILL);
+    compute(tile, context);
 }
 
 /* One member ends in the middle: all others get an error, soon. */
 static void a_member_dies(covey_team_t *team)
 {
-    struct loop l = {0};
-    covey_tiles_t *tiles = NULL;
-    const struct covey_tiles_options options = {.tile = {0, 4}, .costs = {1e-7, 1e-4, 1e-8, 0, 0}};
-    int middle = covey_team_rank(team) == covey_team_size(team) / 2;
-    l.nest = stencil(&l);
-    l.nest.size[1] = 6000;
-    check("a skew", covey_tiles_skew(&l.nest) == 0);
-    l.nest.compute = middle ? dies : compute;
-    covey_team_set_timeout(team, STORY_PATIENCE_US);
-    check("tiles before death", covey_tiles_create(team, &l.nest, &options, &tiles) == 0);
-    int error = covey_tiles_run(tiles, NULL);
-    if (error == 0) /* it was before the dead one, and had been done */
-        error = covey_tiles_run(tiles, NULL);
+    int error = run_into_error(team, dies_in, dies, STORY_PATIENCE_US);
     check("a dead member is an error", error == COVEY_ENOTASK || error == COVEY_ECANCELED);
-    covey_tiles_free(&tiles);
 }
 
 static void all_stories(covey_team_t *all)
@@ -440,6 +573,9 @@ static void all_stories(covey_team_t *all)
         }
         covey_team_free(&part);
     }
+    faces_are_put(all);
+    memory_is_short(all);
+    a_member_is_late(all);
     a_member_dies(all);
 }
 
@@ -447,5 +583,6 @@ int main(int argc, char **argv)
 {
     const struct story story = {"tiles-test", MEMBERS_MAX, all_stories};
     loops = argc > 2 ? atoi(argv[argc - 1]) : 0;
+    dies_in = argc > 2 && strchr(argv[argc - 1], 'b') ? COVEY_TILES_BLOCK : COVEY_TILES_OVERLAP;
     return story_main(argc, argv, &story);
 }

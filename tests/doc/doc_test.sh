@@ -248,14 +248,14 @@ commands_are_known() { # GUIDE
     done < <(outside_blocks "$1" | grep -oE '`covey( [^`]*)?`' | tr -d '`' | sort -u)
     return $status
 }
-find lib/covey.h lib/covey -name '*.h' 2>/dev/null | xargs scripts/public-names.sh >"$dir/names"
+find lib/covey.h lib/covey lib/domain/covey_domain -name '*.h' 2>/dev/null | xargs scripts/public-names.sh >"$dir/names"
 find lib daemon tools apps conf -name '*.[1-8]' -printf '%f\n' >"$dir/pages"
 names_are_known() { # GUIDE: functions of covey.h, pages of the manual
     local name status=0
     for name in $(grep -oE '\bcovey_[a-z_0-9]+\(\)' "$1" | tr -d '()' | sort -u); do
         # those that pack a type are made by a macro
         grep -qx "$name" "$dir/names" || grep -qrhE "COVEY_PACK_TYPED\(${name#covey_*pack_}," lib/covey* ||
-            { echo "$name() is not in covey.h" && status=1; }
+            { echo "$name() is in no public header" && status=1; }
     done
     for name in $(outside_blocks "$1" | grep -oE '\bcovey[a-z_.-]*\([1-8]\)' | sort -u); do
         grep -qx "$(echo "$name" | sed 's/(\(.\))/.\1/')" "$dir/pages" || grep -qx "${name%(3)}" "$dir/names" ||

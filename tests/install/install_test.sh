@@ -19,7 +19,9 @@ is_link_to() { [ "$(readlink "$1")" = "$2" ]; }
 version=$(sed -n 's/^#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey/base.h)
 soname=libcovey.so.${version%%.*}
 for file in bin/covey bin/coveyd include/covey.h include/covey/team.h lib/libcovey.a "lib/libcovey.so.$version" \
-    libexec/covey/covey-{sniff,probe,measure,launch,offer,raw} lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
+    libexec/covey/covey-{sniff,probe,measure,launch,offer,raw,domain-worker} lib/pkgconfig/covey.pc \
+    include/covey_domain.h include/covey_domain/base.h lib/libcovey_domain.a "lib/libcovey_domain.so.$version" \
+    lib/pkgconfig/covey-domain.pc share/man/man3/covey_intro.3; do
     expect "$file is installed" test -s "$prefix/$file"
 done
 # where it cannot be set the installation says so
@@ -66,6 +68,8 @@ tell_what_they_are() {
     done
 }
 expect "each says what it is" tell_what_they_are
+worker_tells() { [ "$("$prefix/libexec/covey/covey-domain-worker" --version)" = "covey-domain-worker $version" ]; }
+expect "the workers of solvers do, too" worker_tells
 expect "a link for the loader" is_link_to "$prefix/lib/$soname" "libcovey.so.$version"
 expect "a link for the linker" is_link_to "$prefix/lib/libcovey.so" "$soname"
 has_soname() { objdump -p "$prefix/lib/libcovey.so" | grep -q "SONAME *$soname\$"; }
@@ -92,6 +96,12 @@ nm -g --defined-only "$prefix/lib/libcovey.a" 2>/dev/null | awk 'NF == 3 { print
 expect "libcovey.so exports what covey.h declares, no more" diff "$work/declared" "$work/shared"
 expect "libcovey.a exports what covey.h declares, no more" diff "$work/declared" "$work/static"
 only_covey() { ! grep -v '^covey_' "$1"; }
+scripts/public-names.sh lib/domain/covey_domain/*.h >"$work/declared"
+nm -D --defined-only "$prefix/lib/libcovey_domain.so" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' |
+    sort -u >"$work/domain"
+# a room whose library is missing here is left out
+expect "libcovey_domain.so exports nothing that covey_domain.h does not declare" test -z "$(comm -13 "$work/declared" "$work/domain")"
+expect "it has what all domain libraries share" grep -qx covey_domain_error_text "$work/domain"
 expect "every exported name begins with covey_" only_covey "$work/shared"
 
 # ---- covey.h in other languages ----
@@ -117,6 +127,19 @@ strict="-Wall -Wextra -Wconversion -pedantic -Werror"
     expect "it runs" "$work/static-use"
 }
 
+echo '#include <covey_domain.h>
+int main(void) { return covey_domain_error_text() == NULL; }' >"$work/domain.c"
+cp "$work/domain.c" "$work/domain.cc"
+domain_pc() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" covey-domain; }
+# shellcheck disable=SC2046,SC2086
+expect "covey_domain.h is C99, and pkg-config links it" "${compiler[@]}" -std=c99 $strict "$work/domain.c" \
+    -o "$work/domain-use" $(domain_pc --cflags --libs)
+expect "a program with it runs" "$work/domain-use"
+if command -v g++ >/dev/null; then
+    # shellcheck disable=SC2046,SC2086
+    expect "covey_domain.h is C++11" g++ -std=c++11 $strict $(domain_pc --cflags) -c "$work/domain.cc" -o "$work/domain.o"
+fi
+
 # ---- each header of it alone, and all in one another's company ----
 
 includes_all() { # covey.h has every header that is installed
@@ -129,15 +152,15 @@ expect "covey.h includes all of covey/" includes_all
 # shellcheck disable=SC2046,SC2086
 stand_alone() { # compiler...: covey/NAME.h needs no other header before it
     local header
-    for header in "$prefix"/include/covey/*.h; do
-        echo "#include <covey/${header##*/}>" | "$@" $strict $(pc --cflags) -fsyntax-only - || return
+    for header in "$prefix"/include/covey/*.h "$prefix"/include/covey_domain/*.h; do
+        echo "#include <${header#"$prefix"/include/}>" | "$@" $strict $(pc --cflags) -fsyntax-only - || return
     done
 }
 expect "each header of covey/ is C99 alone" stand_alone "${compiler[@]}" -std=c99 -x c
 if command -v g++ >/dev/null; then
     expect "each header of covey/ is C++11 alone" stand_alone g++ -std=c++11 -x c++
 fi
-short_enough() { ! wc -l "$prefix"/include/covey/*.h | awk '$2 != "total" && $1 > 250' | grep .; }
+short_enough() { ! wc -l "$prefix"/include/covey/*.h "$prefix"/include/covey_domain/*.h | awk '$2 != "total" && $1 > 250' | grep .; }
 expect "each header of covey/ can be read in one sitting: at most 250 lines" short_enough
 
 # ---- the README's program, as a reader would type it ----

@@ -12,12 +12,13 @@ pages=$(find lib daemon tools apps conf -name '*.[1-8]' 2>/dev/null | sort)
 
 # ---- every public function is described ----
 
-scripts/public-names.sh lib/covey.h lib/covey/*.h >"$work/names"
+headers=(lib/covey.h lib/covey/*.h lib/domain/covey_domain/*.h)
+scripts/public-names.sh "${headers[@]}" >"$work/names"
 # The synopses of all pages, without macros and blanks: `int covey_x(covey_t *vm);` per line.
-sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' lib/*/*.3 |
+sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' lib/*/*.3 lib/domain/*/*.3 |
     sed -E '/^\.(PP|nf|fi|SH .*|B #include.*)$/d; /^[^.]/d; s/^\.[A-Z]+ //; s/"//g' | tr -d ' \n' | tr ';' '\n' >"$work/synopses"
 
-"${compiler[@]}" -E -P lib/covey.h | tr '\n' ' ' >"$work/covey.h" # without comments
+"${compiler[@]}" -Ilib -E -P lib/domain/covey_domain.h | tr '\n' ' ' >"$work/covey.h" # without comments
 prototype_of() { # name -> the prototype in covey.h without blanks
     <"$work/covey.h" grep -oE "[a-z][a-z0-9_ *]*[ *]$1\([^;]*\);" | head -n 1 | tr -d ' ;'
 }
@@ -26,7 +27,7 @@ is_commented() { # name: a comment ends right above it or above its neighbours i
         /^$/ { commented = 0 }
         /\*\/ *$/ { commented = 1 }
         $0 ~ "[ *]" name "\\(" { if (commented) found = 1 }
-        END { exit !found }' lib/covey/*.h
+        END { exit !found }' "${headers[@]}"
 }
 total=0 in_header=0 in_manual=0
 while read -r name; do
@@ -35,7 +36,7 @@ while read -r name; do
     if grep -qxF "$(prototype_of "$name")" "$work/synopses"; then
         in_manual=$((in_manual + 1))
     else
-        echo "$name: no synopsis in lib/*/*.3 as covey.h declares it"
+        echo "$name: no synopsis in lib/ as covey.h declares it"
     fi
 done <"$work/names"
 echo "of $total public functions $in_header are described in covey.h, $in_manual in the manual"
@@ -81,11 +82,12 @@ runner_of() { # page -> what its example is started by, besides its name, as the
 }
 export COVEY_VM=manual.$$ PATH=$BUILD:$PATH
 covey start --local 2 || bad "a virtual machine for the examples starts"
-for page in $(ls lib/*/*.[37] | grep -v covey-pvm); do
+shopt -s nullglob
+for page in $(ls lib/*/*.[37] lib/domain/*/*.[37] | grep -v covey-pvm); do
     name=$(basename "${page%.[37]}")
     example_of "$page" >"$work/$name.c"
-    if "${compiler[@]}" -std=c99 -Wall -Wextra -pedantic -Werror -Ilib "$work/$name.c" -o "$work/$name" \
-        "$BUILD/libcovey.a" -lsodium -lpthread -lm; then
+    if "${compiler[@]}" -std=c99 -Wall -Wextra -pedantic -Werror -Ilib -Ilib/domain "$work/$name.c" -o "$work/$name" \
+        "$BUILD/libcovey_domain.a" "$BUILD/libcovey.a" $(cat /dev/null lib/domain/*/libs) -lsodium -lpthread -lm; then
         ok "the example of $name compiles"
         # shellcheck disable=SC2046
         expect "the example of $name runs" timeout 300 $(runner_of "$page") "$work/$name"

@@ -2,7 +2,7 @@
 # predict.sh - the demos on 1, 2, 4 and 8 hosts of a lab, predicted and measured, as Figures 6 to 12
 # of Schmidt & Sunderam.
 #
-#   tests/lab/predict.sh [--hosts "1 2 4 8"] [--routes "tcp"] [--demos "mandel matmul sort"]
+#   tests/lab/predict.sh [--hosts "1 2 4 8"] [--routes "tcp"] [--demos "mandel matmul sort"] (or sort-bag: out of a bag)
 #                        [--rate 100M] [--cpu 0.2] [--mtu 1500] [--size DEMO=N] [--blas LIBRARY]
 #                        [--runs N] [--auto | --foreign] [--calibration FILE] [--keep DIR]
 #
@@ -18,7 +18,7 @@
 # --keep: what the demos printed, and a picture of each demo and route, are left in DIR.
 # The table, in Markdown, goes to standard output, what happens meanwhile to standard error. The
 # status is 0 when every run ended well and every prediction is within 15 % of the mean time (matmul,
-# mandel) or 25 % (sort), and none that chose by itself took 25 % longer than the best number of hosts. Without root: status 77.
+# mandel) or 25 % (sort, sort-bag), and none that chose by itself took 25 % longer than the best number of hosts. Without root: status 77.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -36,7 +36,7 @@ calibration=
 keep=
 foreign=0
 blas=textbook
-declare -A size=([mandel]=1600x1200 [matmul]=1728 [sort]=1M)
+declare -A size=([mandel]=1600x1200 [matmul]=1728 [sort]=1M [sort-bag]=1M)
 
 usage() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
@@ -50,7 +50,13 @@ arguments_of() {
     mandel) echo "--size ${size[mandel]}" ;;
     matmul) echo "--size ${size[matmul]}" ;;
     sort) echo "--keys ${size[sort]}" ;;
+    sort-bag) echo "--bag --keys ${size[sort-bag]}" ;;
     esac
+}
+
+# What covey predict calls it.
+what_of() { # DEMO
+    case $1 in *-bag) echo "${1%-bag} --form bag" ;; *) echo "$1" ;; esac
 }
 
 first_hosts() { # N
@@ -60,7 +66,7 @@ first_hosts() { # N
 
 run_demo() { # DEMO ROUTE HOSTS
     # shellcheck disable=SC2046 # one word an argument
-    "$1" --route "$2" --hosts "$(first_hosts "$3")" --baseline 0 --json $(arguments_of "$1") >"$work/run" ||
+    "${1%-bag}" --route "$2" --hosts "$(first_hosts "$3")" --baseline 0 --json $(arguments_of "$1") >"$work/run" ||
         { echo "predict.sh: $1 over $2 on $3 hosts failed" >&2 && return 1; }
     is_predicted "$work/run" || return
     cat "$work/run" >>"$work/$1.$2.json"
@@ -68,7 +74,7 @@ run_demo() { # DEMO ROUTE HOSTS
 
 print_table() { # DEMO ROUTE; fails when a prediction is too far off
     local bound=15
-    [ "$1" = sort ] && bound=25
+    [ "${1%-bag}" = sort ] && bound=25
     echo
     echo "**$1** (${size[$1]}) over $2, hosts of $cpu core, links of ${rate}bit/s, MTU $mtu, $runs run(s)"
     echo
@@ -83,7 +89,7 @@ print_table() { # DEMO ROUTE; fails when a prediction is too far off
 
 run_auto() { # DEMO ROUTE
     # shellcheck disable=SC2046 # one word an argument
-    "$1" -n auto --explain --route "$2" --baseline 0 --json $(arguments_of "$1") >"$work/run" ||
+    "${1%-bag}" -n auto --explain --route "$2" --baseline 0 --json $(arguments_of "$1") >"$work/run" ||
         { echo "predict.sh: $1 -n auto over $2 failed" >&2 && return 1; }
     cat "$work/run" >>"$work/$1.$2.auto"
 }
@@ -113,7 +119,8 @@ print_auto() { # fails when the best number was much better
 }
 
 draw() { # DEMO ROUTE
-    covey predict "$1" --route "$2" --size "${size[$1]}" --procs "1-$(wc -w <<<"$LAB_HOSTS")" --measured "$work/$1.$2.json" \
+    # shellcheck disable=SC2046 # one word an argument
+    covey predict $(what_of "$1") --route "$2" --size "${size[$1]}" --procs "1-$(wc -w <<<"$LAB_HOSTS")" --measured "$work/$1.$2.json" \
         --plot "$work/$1.$2.png" >/dev/null
 }
 
@@ -135,7 +142,8 @@ load_begin() { # none|traffic|hogs|both HOSTS
 
 # The time that is predicted for N hosts, with or without --now.
 predicted_s() { # DEMO ROUTE HOSTS [--now]
-    covey predict "$1" --route "$2" --size "${size[$1]}" --procs "$3" "${@:4}" --json >"$work/predicted" || return
+    # shellcheck disable=SC2046 # one word an argument
+    covey predict $(what_of "$1") --route "$2" --size "${size[$1]}" --procs "$3" "${@:4}" --json >"$work/predicted" || return
     sed -n 's/^ *"total_s": \([0-9.eE+-]*\),*$/\1/p' "$work/predicted"
 }
 

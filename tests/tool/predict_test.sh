@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-$PWD/build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-predict-test.XXXXXX")
-export COVEY_VM=predict-$$ XDG_RUNTIME_DIR=$dir/run XDG_STATE_HOME=$dir/state PATH=$BUILD/apps:$BUILD:$PATH
+export COVEY_VM=predict-$$ XDG_RUNTIME_DIR=$dir/run XDG_STATE_HOME=$dir/state COVEY_SOLVERS=$dir/solvers PATH=$BUILD/apps:$BUILD:$PATH
 unset COVEY_SOCKET COVEY_ROUTE COVEYD COVEY_CALIBRATION
 mkdir -m 700 "$dir/run"
 trap 'covey halt >/dev/null 2>&1; rm -rf "$dir"' EXIT
@@ -52,6 +52,26 @@ expect "mandel has a prediction" says 0 '^ +8 +8 ' covey predict mandel --size 6
 expect "the paper's equations" says 0 "the paper's equations" covey predict matmul --paper --procs 1,4
 expect "they add communication up" says 0 '^ +4 +4 +1\.211 +0\.250 +0\.961 +0\.000000 ' \
     covey predict matmul --size 1000 --paper --procs 1,4
+# ---- solvers, by kernels by hand: 10 ns to sort a key, 5 to merge, 1 to copy ----
+
+kernels() { # of this machine
+    for log2 in 10 12 14 16 18 20; do
+        printf "$(uname -n) sort.n8.%s.$log2.x1 %s\n" sort 1e-8 merge 5e-9 copy 1e-9
+    done
+}
+
+expect "a solver whose kernels were not measured" refuses 1 "was not measured.*run covey calibrate" covey predict sort --hosts 1
+kernels >"$dir/solvers"
+expect "one member sorts alone" says 0 '^local +0\.012000  taken' covey predict sort --hosts 1 --size 1000000
+expect "all algorithms of a solver" says 0 '^hypercube +[0-9.]+' covey predict sort --hosts 2 --size 1M --route tcp
+expect "hosts by name, as JSON" says 0 '"members": 4, "hosts": 2,.*"name": "sample", "total_s"' \
+    covey predict sort --hosts h1,h0 --tasks 4 --json
+expect "a host that is none" refuses 1 "host h7 was not calibrated" covey predict sort --hosts h0,h7
+expect "a size that is none" refuses 1 "a size of '3x': it must be a number of keys" covey predict sort --hosts 1 --size 3x
+expect "fewer tasks than hosts" refuses 2 "\-\-tasks 1: must be a number" covey predict sort --hosts 2 --tasks 1
+expect "--hosts of a program" refuses 2 "\-\-hosts is for solvers alone" covey predict matmul --hosts 2
+expect "an option that is no solver's" refuses 2 "sort takes \-\-size" covey predict sort --hosts 2 --procs 2
+
 expect "matmul out of a bag" says 0 '^ +4 +4 ' covey predict matmul --form bag --procs 4
 expect "and with blocks that are fetched" says 0 '^ +4 +4 ' covey predict matmul --form fetch --procs 4
 expect "matmul in two levels" says 0 '^ +4 +16 ' covey predict matmul --form hierarchical --procs 4
@@ -78,6 +98,23 @@ echo "packing h0 double pack 1e-6 1e-9 1 0" >>"$file"
 expect "a table as the paper's first one" says 0 '^131072 +132\.072 +0\.000 +0\.000 +10585\.760$' covey predict packing
 expect "T_comm is T_pack and T_send" says 0 '^T_comm, tcp: 101\.000 us \+ 81\.0000 ns N, of it T_pack 1\.000 us' covey predict packing
 expect "packing as JSON" says 0 '"pack_s": 0\.00013207' covey predict packing --json
+for line in "double unpack 0 1e-9" "double convert 0 9e-9" "int64 unpack 0 1e-9" "int64 convert 0 9e-9"; do
+    for host in h0 h1; do echo "packing $host $line 1 0"; done
+done >>"$file"
+total_of() { # FILE ARGUMENT...: of a prediction by that calibration
+    COVEY_CALIBRATION=$1 covey predict "${@:2}" --json | sed -n 's/^ *"total_s": \([0-9.eE+-]*\),*$/\1/p'
+}
+turned() { # SECONDS ARGUMENT...: what a host of the other byte order makes longer, by what is turned
+    local one other
+    { cat "$file" && echo "order h0 little" && echo "order h1 little"; } >"$dir/one"
+    { cat "$file" && echo "order h0 little" && echo "order h1 big"; } >"$dir/other"
+    one=$(total_of "$dir/one" "${@:2}") && other=$(total_of "$dir/other" "${@:2}") &&
+        awk -v more="$1" -v one="$one" -v other="$other" 'BEGIN { off = other - one - more; exit !(one > 0 && off < 1e-6 && off > -1e-6) }'
+}
+expect "half of the keys are turned on each host" turned 0.067108864 sort --size 1M --procs 2
+expect "and packing says what turning takes" says 0 '^h1, where h0 has the other byte order, turns: 0\.000 us \+ 8\.0000 ns N more$' \
+    env COVEY_CALIBRATION="$dir/other" covey predict packing
+expect "hosts whose order is not known turn none" test "$(total_of "$file" sort --size 1M --procs 2)" = "$(total_of "$dir/one" sort --size 1M --procs 2)"
 expect "a size of packing" refuses 2 'packing takes no option' covey predict packing --size 4
 by_hand >"$file"
 expect "JSON" says 0 '"efficient": 1,' covey predict sort --procs 1-3 --json
@@ -207,6 +244,8 @@ expect "an operand" refuses 2 'x: there are no operands' covey calibrate x
 expect "no route between hosts" refuses 2 '--route shm: must be udp, tcp or ether' covey calibrate --route shm
 expect "calibrate two hosts" says 0 "^h0 +h1 +[0-9.]+ " covey calibrate
 expect "packing is part of it" grep -qE '^complex_double( +[0-9.]+){10} ' "$dir/out"
+expect "new memory, too" grep -qE '^touch h1 [0-9.e-]+$' "$file"
+expect "and the byte order" grep -qxE 'order h1 (little|big)' "$file"
 expect "the file has each pair" grep -q '^peers tcp h0 h1 ' "$file"
 expect "and each way to pack each type" test "$(grep -c '^packing h1 ' "$file")" = 36
 expect "one route" says 0 "^Written: $file" covey calibrate --host h0,h1 --route tcp
@@ -220,4 +259,15 @@ expect "what it wrote can be read" says 0 '^ +1 +1 ' covey predict matmul --proc
 expect "a host that was not calibrated is not predicted" says 0 speed-up sort --keys 1K --baseline 0
 expect "nothing stands there" test -z "$(grep predicted "$dir/out" "$dir/err")"
 expect "the virtual machine ends" covey halt
+
+# ---- all solvers that were built, by their own kernels ----
+
+export COVEY_SOLVERS=$dir/measured
+by_hand >"$file"
+expect "this machine measures the kernels of all solvers" covey-solvers calibrate
+while read -r library _; do
+    expect "$library is predicted on two hosts" says 0 '^[^ ]+ +[0-9.]+  taken$' covey predict "$library" --hosts 2
+    expect "$library refuses a size" refuses 1 "a size of 'none'" covey predict "$library" --hosts 2 --size none
+done < <(covey-solvers list)
+
 finish

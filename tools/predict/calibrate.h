@@ -20,6 +20,7 @@ struct calibrate {
     const char **names; /* hosts that are measured */
     int name_count;
     bool one_machine; /* they are virtual: all have one address */
+    int turns;        /* of calibrate_speeds() and calibrate_speeds_again() so far */
     struct covey_calibration *result;
 };
 
@@ -36,6 +37,9 @@ int calibrate_next_route(int route);
 /* The times of T_mult + T_add, T_oper and the rest on each host, and how many tasks it runs at
  * once. Returns an exit status. */
 int calibrate_speeds(struct calibrate *calibrate);
+
+/* A further turn of the arithmetic, at a later time: its figures are the means of all turns. */
+int calibrate_speeds_again(struct calibrate *calibrate);
 
 /* Print it for people or for scripts; path is where it was written. An exit status. */
 int calibrate_print(const struct covey_calibration *calibration, const char *path);

@@ -41,22 +41,33 @@ static int print_routes(const struct covey_calibration *c)
     return status;
 }
 
+/* NULL: it is not known. */
+static const char *order_name(const struct covey_calibration_host *host)
+{
+    return host->order == COVEY_ORDER_BIG      ? "big"
+           : host->order == COVEY_ORDER_LITTLE ? "little"
+                                               : NULL;
+}
+
 static int print_hosts(const struct covey_calibration *c)
 {
-    const char *const headings[] = {
-        "HOST", ">TASKS", ">MULT+ADD NS", ">OPER NS", ">MERGE NS", ">ITERATION NS", NULL};
+    const char *const headings[] = {"HOST",      ">TASKS",    ">MULT+ADD NS",
+                                    ">OPER NS",  ">MERGE NS", ">ITERATION NS",
+                                    ">TOUCH NS", "ORDER",     NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < c->host_count; i++) {
         const struct covey_calibration_host *host = &c->hosts[i];
         TABLE_ROW(table, host->name, CELL("%.2f", host->processors),
                   CELL("%.4f", host->madd_s[COVEY_MODEL_BLOCKS - 1] * 1e9),
                   CELL("%.3f", host->oper_s * 1e9), CELL("%.3f", host->merge_s * 1e9),
-                  CELL("%.3f", host->iteration_s * 1e9));
+                  CELL("%.3f", host->iteration_s * 1e9), NS("%.3f", host->touch_s),
+                  order_name(host) ? order_name(host) : "-");
     }
     int status = report_table("calibrate", table);
     puts("TASKS: that run as fast as one alone. MULT+ADD: of matmul, in blocks of 2048. OPER, "
          "MERGE: of\n"
-         "sort, a test and swap, and a merged key. ITERATION: of mandel.");
+         "sort, a test and swap, and a merged key. ITERATION: of mandel. TOUCH: a byte of memory\n"
+         "that is written for the first time. ORDER: of the bytes of a number.");
     if (c->together > 0)
         printf("The hosts share one machine: %.2f tasks run as fast as one alone on all of them.\n",
                c->together);
@@ -94,11 +105,12 @@ int calibrate_print_json(const struct covey_calibration *c, const char *path)
             json_object_set_new(blocks, name, json_real(c->hosts[i].madd_s[k]));
         }
         report_add(&hosts,
-                   json_pack("{s:o, s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:o}", "name",
+                   json_pack("{s:o, s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:s?, s:o}", "name",
                              report_text(c->hosts[i].name), "cores", c->hosts[i].cores,
                              "processors", c->hosts[i].processors, "share", c->hosts[i].share,
                              "madd_s", blocks, "oper_s", c->hosts[i].oper_s, "merge_s",
-                             c->hosts[i].merge_s, "iteration_s", c->hosts[i].iteration_s, "packing",
+                             c->hosts[i].merge_s, "iteration_s", c->hosts[i].iteration_s, "touch_s",
+                             c->hosts[i].touch_s, "byte_order", order_name(&c->hosts[i]), "packing",
                              packing_lines_json(c, i)));
     }
     json_t *routes = json_object();

@@ -1,12 +1,17 @@
 /*
- * How fast the demo programs' arithmetic is, and packing: each program, started with --kernel,
- * prints the processor time of its operations and the share of a processor that it got. What a task
- * alone on the host needs by the clock is the one over the other.
+ * How fast the demo programs' arithmetic is, packing, and new memory: each program, started with
+ * --kernel, prints the processor time of its operations and the share of a processor that it got.
+ * What a task alone on the host needs by the clock is the one over the other.
  *
  * First one task on each host at once, or, where the hosts are virtual ones on one machine, on the
  * first one alone: so each host's own speed is seen. Then as many tasks on the first host as it has
  * processors, which shows how many of them there are for tasks; other hosts are taken to be like
  * it. Virtual hosts are tried all at once after that, for they share what the machine has.
+ *
+ * A processor does not always run at one speed: those of a virtual machine changed between two, an
+ * eighth to a third apart, that lasted for half a minute, at times of their own. So the demos
+ * measure their arithmetic in several turns, as far apart as the calibration is long, and the
+ * figures are the means.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +27,17 @@
 #define NEARLY 0.9     /* of what is expected is as good: other work goes on, too */
 #define QUOTA_OFF 0.25 /* of a quota: what a short measurement finds more or less of it */
 
+/* The last one, which takes as long as the others together, is measured once. */
 static const char *const programs[] = {"matmul", "sort", "mandel", "covey-bench"};
 
-enum { PROGRAMS = sizeof programs / sizeof *programs };
+enum { PROGRAMS = sizeof programs / sizeof *programs, PROGRAMS_AGAIN = PROGRAMS - 1 };
 
 /* What a task printed. */
 struct kernel {
     covey_tid_t tid;
     int host; /* in the calibration */
     bool ended;
-    double madd_s[COVEY_MODEL_BLOCKS], oper_s, merge_s, iteration_s, share;
+    double madd_s[COVEY_MODEL_BLOCKS], oper_s, merge_s, iteration_s, touch_s, share;
     struct covey_packing packing;
 };
 
@@ -50,6 +56,7 @@ static double *figure_of(struct kernel *k, const char *name, int size)
         return strcmp(name, "sort") == 0     ? &k->oper_s
                : strcmp(name, "merge") == 0  ? &k->merge_s
                : strcmp(name, "mandel") == 0 ? &k->iteration_s
+               : strcmp(name, "touch") == 0  ? &k->touch_s
                : strcmp(name, "share") == 0  ? &k->share
                                              : NULL;
     for (int i = 0; i < COVEY_MODEL_BLOCKS; i++) {
@@ -189,23 +196,29 @@ static int run_program(struct calibrate *c, const char *name, struct kernel *ker
 
 /* ---- What follows from it -------------------------------------------------------------------- */
 
-/* One task alone: processor time over the share. */
-static void take_speeds(struct covey_calibration *result, int at, const char *program,
-                        const struct kernel *k)
+/* Makes it the mean of a value and of those of so many turns before. */
+static void take_turn(double *mean, double value, int turns)
 {
-    struct covey_calibration_host *host = &result->hosts[at];
-    struct covey_packing *packing = &result->packing[at];
+    *mean += (value - *mean) / (turns + 1);
+}
+
+/* One task alone: processor time over the share. */
+static void take_speeds(struct calibrate *c, int at, const char *program, const struct kernel *k)
+{
+    struct covey_calibration_host *host = &c->result->hosts[at];
+    struct covey_packing *packing = &c->result->packing[at];
     double per = 1 / k->share;
-    host->share = k->share;
     if (strcmp(program, "matmul") == 0) {
         for (int j = 0; j < COVEY_MODEL_BLOCKS; j++)
-            host->madd_s[j] = k->madd_s[j] * per;
+            take_turn(&host->madd_s[j], k->madd_s[j] * per, c->turns);
     } else if (strcmp(program, "sort") == 0) {
-        host->oper_s = k->oper_s * per;
-        host->merge_s = k->merge_s * per;
+        take_turn(&host->oper_s, k->oper_s * per, c->turns);
+        take_turn(&host->merge_s, k->merge_s * per, c->turns);
     } else if (strcmp(program, "mandel") == 0) {
-        host->iteration_s = k->iteration_s * per;
+        take_turn(&host->iteration_s, k->iteration_s * per, c->turns);
     } else {
+        host->share = k->share;
+        host->touch_s = k->touch_s * per;
         *packing = k->packing;
         for (int i = 0; i < COVEY_PACKING_TYPES * COVEY_PACKING_WAYS; i++) {
             struct covey_line *line =
@@ -216,18 +229,20 @@ static void take_speeds(struct covey_calibration *result, int at, const char *pr
     }
 }
 
-static int measure_each(struct calibrate *c)
+/* A turn of the first so many programs. */
+static int measure_each(struct calibrate *c, int program_count)
 {
     struct covey_calibration *result = c->result;
     int count = c->one_machine ? 1 : result->host_count, status = TOOL_OK;
-    for (int p = 0; p < PROGRAMS && status == TOOL_OK; p++) {
+    for (int p = 0; p < program_count && status == TOOL_OK; p++) {
         struct kernel kernels[COVEY_MODEL_HOSTS_MAX] = {0};
         for (int i = 0; i < count; i++)
             kernels[i].host = i;
         status = run_program(c, programs[p], kernels, count);
         for (int i = 0; i < result->host_count && status == TOOL_OK; i++)
-            take_speeds(result, i, programs[p], &kernels[i < count ? i : 0]);
+            take_speeds(c, i, programs[p], &kernels[i < count ? i : 0]);
     }
+    c->turns++;
     return status;
 }
 
@@ -278,10 +293,15 @@ static int measure_processors(struct calibrate *c)
 
 int calibrate_speeds(struct calibrate *c)
 {
-    int status = measure_each(c);
+    int status = measure_each(c, PROGRAMS);
     if (status == TOOL_OK)
         status = measure_processors(c);
     if (status == TOOL_OK && c->one_machine && c->result->host_count > 1)
         status = measure_together(c, c->result->host_count, true, &c->result->together);
-    return status;
+    return status == TOOL_OK ? calibrate_speeds_again(c) : status;
+}
+
+int calibrate_speeds_again(struct calibrate *c)
+{
+    return measure_each(c, PROGRAMS_AGAIN);
 }

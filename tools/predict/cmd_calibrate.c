@@ -10,6 +10,7 @@
 #include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/predict/calibrate.h"
+#include "tools/predict/predict_solvers.h"
 #include "tools/vm/hostspec.h"
 
 static const struct args_option options[] = {
@@ -82,6 +83,7 @@ static int choose_hosts(struct calibrate *c)
             memcpy(to->name, hosts[i].name, sizeof to->name);
             to->name[sizeof to->name - 1] = '\0';
             to->cores = hosts[i].cores > 0 ? hosts[i].cores : 1;
+            to->order = hosts[i].big_endian ? COVEY_ORDER_BIG : COVEY_ORDER_LITTLE;
         }
         c->name_count = c->result->host_count;
         for (int i = 0; i < c->name_count; i++)
@@ -135,7 +137,14 @@ static int calibrate_vm(struct calibrate *c, int argc, char **argv)
         status = calibrate_speeds(c);
     if (status == TOOL_OK)
         status = calibrate_routes(c);
-    return status == TOOL_OK ? save(c) : status;
+    if (status == TOOL_OK)
+        status = calibrate_speeds_again(c);
+    if (status != TOOL_OK)
+        return status;
+    /* The solvers' figures are in a file of their own: what became of them costs none of these. */
+    int solvers = calibrate_solvers();
+    status = save(c);
+    return status == TOOL_OK ? solvers : status;
 }
 
 static int calibrate_command(struct tool *tool, int argc, char **argv)

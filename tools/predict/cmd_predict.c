@@ -13,6 +13,7 @@
 #include "tools/list/listing.h"
 #include "tools/predict/predict.h"
 #include "tools/predict/predict_packing.h"
+#include "tools/predict/predict_solvers.h"
 #include "tools/predict/predict_tiles.h"
 
 #define KEY_SIZE 2001
@@ -29,6 +30,9 @@
 #define KEY_POINT 2012
 #define KEY_NOW 2013
 #define KEY_SHAPE 2014
+#define KEY_SKEW 2015
+#define KEY_HOSTS 2016
+#define KEY_TASKS 2017
 
 #define NOW_S 2       /* the load is that of so many seconds */
 #define TOLERANCE 0.5 /* twice the hosts must save a quarter of the time */
@@ -39,6 +43,8 @@ static const struct args_option options[] = {
     {"size", KEY_SIZE, "SIZE",
      "matmul: N (2048); sort: keys (8M); mandel: WxH (1024x768); alltoall: bytes (64K); tiles: "
      "IxJxK (16x16x16384)"},
+    {"hosts", KEY_HOSTS, "N|HOST,...", "solvers: how many hosts, or which (1)"},
+    {"tasks", KEY_TASKS, "N", "solvers: members of the team (one a host)"},
     {"loop", KEY_LOOP, "LOOP", "tiles: sqrt (the default) or heat"},
     {"shape", KEY_SHAPE, "FORM",
      "tiles: of least communication: each, if each is another task's, or columns (a skew)"},
@@ -51,6 +57,7 @@ static const struct args_option options[] = {
      "matmul, nothing sent ahead"},
     {"route", 'r', "ROUTE", "between hosts: udp, tcp or ether (the fastest that was calibrated)"},
     {"topology", KEY_TOPOLOGY, "FILE", "alltoall: the network (the VM's, or one switch)"},
+    {"skew", KEY_SKEW, "MS", "alltoall: milliseconds within which tasks begin (0)"},
     {"tolerance", KEY_TOLERANCE, "SLOPE", "of the most efficient number: 0 to 1 (0.5)"},
     {"now", KEY_NOW, NULL, "on the hosts as they are loaded at present"},
     {"paper", KEY_PAPER, NULL, "by Schmidt and Sunderam's equations as they stand"},
@@ -62,7 +69,7 @@ static const struct args_option options[] = {
 /* What was said on the command line; the operand may come last. */
 struct request {
     struct predict *predict;
-    const char *name, *procs, *size, *centre, *loop, *point, *shape;
+    const char *name, *procs, *size, *centre, *loop, *point, *shape, *hosts, *tasks;
     const char *measured[16];
     int measured_count;
 };
@@ -72,6 +79,7 @@ struct request {
 #define CUT_BYTES 64 /* of a word of parts, with its end */
 #define SIZE_ASKED_MAX ((int64_t)1 << 40)
 #define CENTRE_MAX 4.0
+#define SKEW_MS_MAX 60000.0
 
 /* Copies text; *behind is what follows the first such mark, at which the copy ends, or NULL. */
 static bool cut_at(char mark, const char *text, char copy[CUT_BYTES], char **behind)
@@ -146,6 +154,17 @@ static int set_size(struct predict *p, const struct request *r)
     return TOOL_OK;
 }
 
+static int set_solver(struct predict *p, const struct request *r)
+{
+    if (r->procs || r->measured_count > 0 || p->plot || p->problem.paper || p->problem.form ||
+        p->topology || p->skew_s > 0 || r->centre || r->loop || r->point || r->shape)
+        return tool_usage("predict", "%s takes --size, --hosts, --tasks, --route, --now and --json",
+                          r->name);
+    p->what = PREDICT_SOLVER;
+    p->name = r->name;
+    return TOOL_OK;
+}
+
 static int set_name(struct predict *p, const struct request *r)
 {
     static const char *const names[] = {"matmul", "sort",    "mandel", "alltoall",
@@ -154,10 +173,16 @@ static int set_name(struct predict *p, const struct request *r)
                                 PREDICT_ALLTOALL,   PREDICT_TILES,    PREDICT_PACKING};
     if (!r->name)
         return tool_usage("predict", "no program is named");
+    if (predict_is_solver(r->name, r->hosts))
+        return set_solver(p, r);
     int which = args_choice(names, r->name);
     if (which < 0)
-        return tool_usage("predict", "%s: must be matmul, sort, mandel, alltoall, tiles or packing",
+        return tool_usage("predict",
+                          "%s: must be matmul, sort, mandel, alltoall, tiles, packing or a solver: "
+                          "sort, fft, gemm, lu, cholesky, qr or poisson",
                           r->name);
+    if (r->hosts || r->tasks)
+        return tool_usage("predict", "%s is for solvers alone", r->hosts ? "--hosts" : "--tasks");
     p->what = kinds[which];
     p->name = names[which];
     p->problem.model = kinds[which];
@@ -172,8 +197,9 @@ static int check_stray(const struct predict *p, const struct request *r)
         (r->procs || r->size || r->measured_count > 0 || p->plot || p->problem.paper ||
          p->problem.form || p->problem.route || p->topology))
         return tool_usage("predict", "packing takes no option but --json");
-    if (p->topology && !all)
-        return tool_usage("predict", "--topology is for alltoall alone");
+    if ((p->topology || p->skew_s > 0) && !all)
+        return tool_usage("predict", "%s is for alltoall alone",
+                          p->topology ? "--topology" : "--skew");
     if (all && (r->measured_count > 0 || p->problem.paper))
         return tool_usage("predict", "%s is not for alltoall",
                           p->problem.paper ? "--paper" : "--measured");
@@ -235,6 +261,12 @@ static int take_predict_argument(void *context, int key, const char *value)
         if (!args_real(value, 1e-3, 1e13, &p->problem.zoom))
             return tool_usage("predict", "--zoom %s: must be a number from 0.001 to 1e13", value);
         return TOOL_OK;
+    case KEY_SKEW:
+        if (!args_real(value, 0, SKEW_MS_MAX, &p->skew_s))
+            return tool_usage("predict", "--skew %s: must be 0 to %.0f milliseconds", value,
+                              SKEW_MS_MAX);
+        p->skew_s /= 1e3;
+        return TOOL_OK;
     default:
         if (!args_real(value, 0, 1, &p->tolerance))
             return tool_usage("predict", "--tolerance %s: must be a number from 0 to 1", value);
@@ -249,6 +281,7 @@ static int read_predict_arguments(struct predict *p, struct request *r, int argc
         {'p', .text = &r->procs},         {KEY_SIZE, .text = &r->size},
         {KEY_CENTRE, .text = &r->centre}, {KEY_LOOP, .text = &r->loop},
         {KEY_POINT, .text = &r->point},   {KEY_SHAPE, .text = &r->shape},
+        {KEY_HOSTS, .text = &r->hosts},   {KEY_TASKS, .text = &r->tasks},
         {KEY_PLOT, .text = &p->plot},     {KEY_TOPOLOGY, .text = &p->topology},
         {KEY_PAPER, .flag = &paper},      {KEY_NOW, .flag = &p->now},
         {'j', .flag = &p->json},          {0}};
@@ -257,9 +290,10 @@ static int read_predict_arguments(struct predict *p, struct request *r, int argc
     p->problem.paper = paper;
     if (status == TOOL_OK)
         status = set_name(p, r);
-    if (status == TOOL_OK)
+    if (status == TOOL_OK && p->what != PREDICT_SOLVER)
         status = check_stray(p, r);
-    if (status != TOOL_OK || p->what == PREDICT_TILES || p->what == PREDICT_PACKING)
+    if (status != TOOL_OK || p->what == PREDICT_TILES || p->what == PREDICT_PACKING ||
+        p->what == PREDICT_SOLVER)
         return status;
     status = set_size(p, r);
     p->usual_counts = r->procs == NULL;
@@ -360,6 +394,10 @@ static int predict_program(struct predict *p, const struct request *r)
         return status == TOOL_OK ? predict_packing(p) : status;
     if (status == TOOL_OK && p->now)
         status = adjust_calibration(p);
+    if (status == TOOL_OK && p->what == PREDICT_SOLVER)
+        return predict_solvers(
+            p, &(struct solver_request){
+                   .library = r->name, .size = r->size, .hosts = r->hosts, .tasks = r->tasks});
     for (int i = 0; i < r->measured_count && status == TOOL_OK; i++)
         status = predict_read_measured(p, r->measured[i]);
     if (status == TOOL_OK)
@@ -392,7 +430,7 @@ static int predict_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_predict = {
     .name = "predict",
     .run = predict_command,
-    .usage = "[OPTION...] matmul|sort|mandel|alltoall|tiles|packing",
+    .usage = "[OPTION...] matmul|sort|mandel|alltoall|tiles|packing|SOLVER",
     .help = "how long a program takes on how many hosts",
     .options = options,
     .operand = "PROGRAM",

@@ -3,7 +3,7 @@
  *
  * cmd_predict.c reads the command line, predict_sweep.c computes and reads what was measured,
  * predict_print.c shows it as a table or JSON, predict_plot.c draws it. predict_tiles*.c and
- * predict_packing.c do theirs themselves.
+ * predict_packing.c do theirs themselves, and predict_solvers.c asks a program.
  */
 #ifndef COVEY_TOOLS_PREDICT_H
 #define COVEY_TOOLS_PREDICT_H
@@ -13,7 +13,12 @@
 
 #include "tools/base/tool.h"
 
-enum { PREDICT_ALLTOALL = 100, PREDICT_TILES, PREDICT_PACKING }; /* beside enum covey_model */
+enum {
+    PREDICT_ALLTOALL = 100,
+    PREDICT_TILES,
+    PREDICT_PACKING,
+    PREDICT_SOLVER
+}; /* beside enum covey_model */
 enum { PREDICT_MEASURED_MAX = 1024 };
 
 /* One run of a demo that was measured. */
@@ -28,6 +33,7 @@ struct predict {
     const char *name; /* "matmul" and so on */
     struct covey_problem problem;
     const char *topology; /* alltoall: a file; NULL: the VM's, or one switch */
+    double skew_s;        /* alltoall: tasks begin within so long */
     double tolerance;
     bool json;
     bool now;            /* as hosts are loaded at present: */

@@ -128,6 +128,29 @@ static void print_sums(const struct covey_calibration *c)
     }
 }
 
+/* What is added between the first host and one of the other byte order; nothing where there is
+ * none.
+ */
+static void print_turning(const struct covey_calibration *c)
+{
+    int other = 1;
+    while (other < c->host_count &&
+           c->hosts[0].order + c->hosts[other].order != COVEY_ORDER_LITTLE + COVEY_ORDER_BIG)
+        other++;
+    if (other >= c->host_count)
+        return;
+    for (int i = 0; i < 2; i++) {
+        const struct covey_calibration_host *to = &c->hosts[i == 0 ? other : 0];
+        const struct covey_line *lines = c->packing[to - c->hosts].lines[COVEY_PACKING_DOUBLE];
+        const struct covey_line *turn = &lines[COVEY_PACKING_CONVERT];
+        const struct covey_line *copy = &lines[COVEY_PACKING_UNPACK];
+        if (turn->beta_s > 0 && copy->beta_s > 0)
+            printf("%s, where %s has the other byte order, turns: %.3f us + %.4f ns N more\n",
+                   to->name, c->hosts[i == 0 ? 0 : other].name,
+                   (turn->alpha_s - copy->alpha_s) * 1e6, (turn->beta_s - copy->beta_s) * 1e9);
+    }
+}
+
 static int print_packing_json(const struct covey_calibration *c)
 {
     json_t *hosts = json_object(), *messages = json_array();
@@ -174,5 +197,7 @@ int predict_packing(const struct predict *p)
         status = print_messages(c);
     if (status == TOOL_OK)
         print_sums(c);
+    if (status == TOOL_OK)
+        print_turning(c);
     return status;
 }

@@ -86,7 +86,7 @@ static int sweep_topology(struct predict *p, const covey_topology_t *topology, d
         status = tool_error("predict", "the topology has only %d hosts", count);
     for (int i = 0; i < p->n && status == TOOL_OK; i++) {
         if (covey_predict_alltoall(topology, hosts, p->counts[i], (double)p->problem.size, alpha_s,
-                                   &p->alltoall[i]) < 0)
+                                   p->skew_s, &p->alltoall[i]) < 0)
             status = tool_error("predict", "%s", covey_error_text());
     }
     free(hosts);

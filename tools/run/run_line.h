@@ -27,7 +27,8 @@ struct run_line {
     bool alone;  /* what the tasks have started is not waited for */
     bool strict; /* its exit status counts, too */
     bool explain;
-    bool tagged; /* each line of output is */
+    bool tagged;       /* each line of output is */
+    const char *trace; /* the file into which what tasks do is recorded; NULL: none */
 };
 
 extern const struct args_option run_line_options[];

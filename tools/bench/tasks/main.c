@@ -26,6 +26,7 @@
 #include "tools/bench/tasks/bag.h"
 #include "tools/bench/tasks/packing.h"
 #include "tools/bench/tasks/party.h"
+#include "tools/bench/tasks/touch.h"
 
 static int take_plan(struct party *party)
 {
@@ -110,7 +111,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "exit") == 0)
         return 0;
     if (argc == 2 && strcmp(argv[1], "--kernel") == 0)
-        return packing_measure();
+        return touch_measure() != 0 || packing_measure() != 0;
     bool bag = argc == 3 && strcmp(argv[1], "bag") == 0;
     if (!bag && (argc != 2 || !is_mode(argv[1]))) {
         fprintf(stderr, "covey-bench: is started by: covey bench\n");

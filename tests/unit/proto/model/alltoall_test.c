@@ -138,18 +138,39 @@ static void test_a_timeout(void)
     CU_ASSERT(ear.whole_s > 0.2 && ear.whole_s < 0.25);
 }
 
+/* What is sent again after a timeout shows what else was lost: nothing waits for the next one, of
+ * 400 ms. Where one segment alone came of it, it is acknowledged after 40 ms. */
+static void test_one_timeout(void)
+{
+    struct net_config config = plain;
+    struct ear ear;
+    config.queue_bytes = 999;
+    CU_ASSERT(converge(star, &config, 2, 3000, &ear) > 0);
+    CU_ASSERT_EQUAL(ear.wholes, 2);
+    CU_ASSERT(ear.whole_s > 0.2 && ear.whole_s < 0.25);
+    CU_ASSERT(converge(star, &config, 3, 2000, &ear) > 0);
+    CU_ASSERT_EQUAL(ear.wholes, 3);
+    CU_ASSERT(ear.whole_s > 0.44 && ear.whole_s < 0.5);
+}
+
 /* ---- All-to-all ------------------------------------------------------------------------------ */
 
-static double played(const struct network *network, enum exchange_way way, double bytes)
+static double played_as(const struct network *network, const struct net_config *config,
+                        enum exchange_way way, double bytes)
 {
     struct exchange_result result;
     struct schedule schedule;
     CU_ASSERT_EQUAL_FATAL(schedule_create(&schedule, network, 1), 0);
     const struct exchange what = {way, &schedule, bytes, bytes};
-    CU_ASSERT_EQUAL(exchange_play(network, &plain, &what, 2, &result), 0);
+    CU_ASSERT_EQUAL(exchange_play(network, config, &what, 2, &result), 0);
     NEAR(result.lost, 0);
     schedule_destroy(&schedule);
     return result.seconds;
+}
+
+static double played(const struct network *network, enum exchange_way way, double bytes)
+{
+    return played_as(network, &plain, way, bytes);
 }
 
 /* On one switch a host's link is the limit, and nobody meets: three blocks of 100 frames each, and
@@ -204,8 +225,25 @@ static const char *faraj_c(void)
     return text;
 }
 
-/* Section 3: 256 messages cross the middle. The schedule comes within a tenth of that; the ring and
- * the pairs, whose messages fill the queues in front of it, do not. */
+/* Ranks that begin many frames apart: pairs fall out of step, and two blocks meet at some hosts
+ * while others get none. */
+static void test_pairs_out_of_step(void)
+{
+    char text[512] = "switch s\n";
+    for (int i = 0; i < 12; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "host h%d s 8M\n", i);
+    struct net_config config = plain;
+    struct network network;
+    make(&network, text);
+    double in_step_s = played(&network, EXCHANGE_PAIRWISE, 20e3);
+    config.skew_s = 0.04;
+    double skewed_s = played_as(&network, &config, EXCHANGE_PAIRWISE, 20e3);
+    CU_ASSERT(skewed_s > 1.3 * in_step_s && skewed_s < 3 * in_step_s);
+    network_destroy(&network);
+}
+
+/* Section 3: 256 messages cross the middle. The schedule comes within a tenth of that; the ring,
+ * whose messages fill the queues in front of it, does not. */
 static void test_the_schedule_pays(void)
 {
     struct model_alltoall result = predict(faraj_c(), 65536);
@@ -213,8 +251,8 @@ static void test_the_schedule_pays(void)
     CU_ASSERT_DOUBLE_EQUAL(result.bound_s, 256 * 65536 * 8 / 50e6 * 1538 / 1448, 1e-6);
     CU_ASSERT(result.scheduled_s > result.bound_s);
     CU_ASSERT(result.scheduled_s < 1.15 * result.bound_s);
-    CU_ASSERT(result.ring_s > 1.2 * result.scheduled_s);
-    CU_ASSERT(result.pairwise_s > 1.05 * result.scheduled_s);
+    CU_ASSERT(result.ring_s > 1.05 * result.scheduled_s);
+    CU_ASSERT(result.pairwise_s > result.bound_s);
 }
 
 /* One network has one prediction. */
@@ -288,8 +326,10 @@ int main(void)
         {"messages meet", test_messages_meet},
         {"a full queue", test_a_full_queue},
         {"a timeout", test_a_timeout},
+        {"one timeout", test_one_timeout},
         {"all-to-all on a star", test_alltoall_on_a_star},
         {"all-to-all over a trunk", test_alltoall_over_a_trunk},
+        {"pairs out of step", test_pairs_out_of_step},
         {"the schedule pays", test_the_schedule_pays},
         {"twice the same", test_twice_the_same},
         {"long blocks", test_long_blocks},

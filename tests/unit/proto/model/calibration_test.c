@@ -39,9 +39,12 @@ static const char good[] = "# measured\n"
                            "matmul h1 2048 1e-10\n"
                            "\tsort h1 2e-9 1e-9\n"
                            "mandel h1 1.5e-9\n"
+                           "touch h1 6e-9\n"
+                           "order h1 little\n"
                            "packing h1 int64 pack 1e-7 2e-10 0.99 0.1\n"
                            "packing h1 int64 convert 2e-7 4e-10 0.98 0.2\n"
                            "host h2 1 1 1\n"
+                           "order h2 big\n"
                            "peers tcp h1 h2 4e-5 8e-8";
 
 static void test_reads(void)
@@ -73,6 +76,9 @@ static void test_reads(void)
     NEAR(calibration.hosts[0].speed.madd_s[4] * 1e10, 1);
     NEAR(calibration.hosts[0].speed.share, 0.2);
     NEAR(calibration.hosts[0].speed.merge_s * 1e9, 1);
+    NEAR(calibration.hosts[0].speed.touch_s * 1e9, 6);
+    CU_ASSERT_EQUAL(calibration.hosts[0].order, MODEL_ORDER_LITTLE);
+    CU_ASSERT_EQUAL(calibration.hosts[1].order, MODEL_ORDER_BIG);
     const struct model_line *ways = calibration.packing[0].lines[MODEL_PACKING_INT64];
     NEAR(ways[MODEL_PACKING_PACK].alpha_s * 1e7, 1);
     NEAR(ways[MODEL_PACKING_CONVERT].beta_s * 1e10, 4);
@@ -81,6 +87,14 @@ static void test_reads(void)
     CU_ASSERT_EQUAL(calibration.packing[1].lines[MODEL_PACKING_INT64][0].beta_s, 0);
     CU_ASSERT_EQUAL(calibration_find(&calibration, "h2"), 1);
     CU_ASSERT_EQUAL(calibration_find(&calibration, "h3"), -1);
+}
+
+/* As older versions wrote it. */
+static void test_reads_without_touch_and_order(void)
+{
+    CU_ASSERT_EQUAL(parse("host h1 2 1 0.5\nsort h1 2e-9 1e-9\n"), 0);
+    CU_ASSERT_EQUAL(calibration.hosts[0].speed.touch_s, 0);
+    CU_ASSERT_EQUAL(calibration.hosts[0].order, MODEL_ORDER_UNKNOWN);
 }
 
 static void test_round_trip(void)
@@ -139,6 +153,12 @@ static const struct {
     {"host h1 1 1 1\nmandel h1 0\n", "cal:2:", "not between"},
     {"host h1 1 1 1\nmandel h1 -1e-9\n", "cal:2:", "not between"},
     {"host h1 1 1 1\nmandel h1 1e-9\nmandel h1 1e-9\n", "cal:3:", "already"},
+    {"touch h1 1e-9\n", "cal:1:", "stands before it"},
+    {"host h1 1 1 1\ntouch h1 0\n", "cal:2:", "not between"},
+    {"host h1 1 1 1\ntouch h1 1e-9\ntouch h1 1e-9\n", "cal:3:", "already"},
+    {"order h1 big\n", "cal:1:", "stands before it"},
+    {"host h1 1 1 1\norder h1 middle\n", "cal:2:", "no byte order"},
+    {"host h1 1 1 1\norder h1 big\norder h1 little\n", "cal:3:", "already"},
     {"host h1 1 1 1\nmatmul h1 100 1e-9\n", "cal:2:", "not measured"},
     {"host h1 1 1 1\nmatmul h1 64 1e-9\n", "cal:2:", "lacks 5 of 6"},
     {"route pigeon 1 1 1 1 1 1\n", "cal:1:", "none of the routes"},
@@ -187,6 +207,7 @@ int main(void)
 {
     static const struct test_case cases[] = {
         {"reads", test_reads},
+        {"reads without touch and order", test_reads_without_touch_and_order},
         {"round trip", test_round_trip},
         {"print says what it needs", test_print_says_what_it_needs},
         {"refuses nonsense", test_refuses},

@@ -776,6 +776,136 @@ static void test_packing_that_is_not_known(void)
     NEAR(model_packing_s(&machine, 0, MODEL_PACKING_INT64, MODEL_PACKING_UNPACK, 1000), 0);
 }
 
+/* ---- Byte orders ------------------------------------------------------------------------------
+ */
+
+/* To turn an array and to copy it takes 5e-7 a byte, to copy it alone 1e-7. */
+static struct model_packing converting(void)
+{
+    struct model_packing packing = packing_of(0, 1e-7);
+    for (int type = 0; type < MODEL_PACKING_TYPES; type++)
+        packing.lines[type][MODEL_PACKING_CONVERT].beta_s = 5e-7;
+    return packing;
+}
+
+static const enum model_order same[] = {MODEL_ORDER_BIG, MODEL_ORDER_BIG},
+                              different[] = {MODEL_ORDER_LITTLE, MODEL_ORDER_BIG},
+                              half_known[] = {MODEL_ORDER_LITTLE, MODEL_ORDER_UNKNOWN};
+
+static void test_convert_where_orders_differ(void)
+{
+    const struct model_packing packing = converting();
+    const struct model_packing *const each[] = {&packing, &packing};
+    struct model_machine machine = machine_of(2, 0, 0);
+    machine.packing = each;
+    NEAR(model_convert_s(&machine, 0, 1, MODEL_PACKING_INT64, 1000), 0);
+    machine.order = same;
+    NEAR(model_convert_s(&machine, 0, 1, MODEL_PACKING_INT64, 1000), 0);
+    machine.order = half_known;
+    NEAR(model_convert_s(&machine, 0, 1, MODEL_PACKING_INT64, 1000), 0);
+    machine.order = different;
+    NEAR(1e3 * model_convert_s(&machine, 0, 1, MODEL_PACKING_INT64, 1000), 0.4);
+    NEAR(1e3 * model_convert_s(&machine, 1, 0, MODEL_PACKING_INT64, 1000), 0.4);
+    machine.packing = NULL;
+    NEAR(model_convert_s(&machine, 0, 1, MODEL_PACKING_INT64, 1000), 0);
+}
+
+/* Both halves are turned, by who receives them, before he goes on. */
+static void test_sort_converts(void)
+{
+    const struct model_packing packing = converting();
+    const struct model_packing *const each[] = {&packing, &packing};
+    struct model_machine machine = machine_of(2, 1e-3, 1e-7);
+    struct model_time without, with;
+    double half = 8.0 * (1 << 19);
+    machine.packing = each;
+    machine.order = same;
+    CU_ASSERT_EQUAL(model_sort(&machine, 1 << 20, 2, &without), 0);
+    machine.order = different;
+    CU_ASSERT_EQUAL(model_sort(&machine, 1 << 20, 2, &with), 0);
+    NEAR(with.total_s, without.total_s + 2 * half * 4e-7);
+    NEAR(with.computation_s, without.computation_s);
+    NEAR(with.communication_s - without.communication_s, half * 4e-7); /* the mean of two tasks */
+}
+
+/* Pictures are turned by the master alone, by a worker nothing. */
+static void test_mandel_converts(void)
+{
+    struct model_packing packings[] = {converting(), packing_of(0, 1e-7)};
+    const struct model_packing *const each[] = {&packings[0], &packings[1]};
+    struct model_machine machine = machine_of(2, 0, 0);
+    struct model_time without, with, workers;
+    machine.packing = each;
+    machine.order = same;
+    CU_ASSERT_EQUAL(mandel(&machine, &view, 2, 0, &without), 0);
+    machine.order = different;
+    CU_ASSERT_EQUAL(mandel(&machine, &view, 2, 0, &with), 0);
+    CU_ASSERT(with.total_s > without.total_s);
+    packings[1] = converting();
+    CU_ASSERT_EQUAL(mandel(&machine, &view, 2, 0, &workers), 0);
+    NEAR(workers.total_s, with.total_s);
+}
+
+/* Every form that exchanges numbers takes longer, and none that has one order. */
+static void test_all_forms_convert(void)
+{
+    const struct model_packing packing = converting();
+    const struct model_packing *const each[] = {&packing, &packing};
+    struct model_machine machine = machine_of(2, 0, 0);
+    struct model_time without[4], with[4];
+    machine.packing = each;
+    for (int turn = 0; turn < 2; turn++) {
+        struct model_time *time = turn ? with : without;
+        machine.order = turn ? different : same;
+        CU_ASSERT_EQUAL(model_matmul(&machine, 400, 2, &time[0]), 0);
+        CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 400, 2, 2, &time[1]), 0);
+        CU_ASSERT_EQUAL(model_matmul_bag(&machine, 400, 4, true, 2, &time[2]), 0);
+        CU_ASSERT_EQUAL(model_sort_bag(&machine, 1 << 16, 2, &time[3]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT(with[i].total_s > without[i].total_s);
+}
+
+/* ---- New memory --------------------------------------------------------------------------------
+ */
+
+/* One worker, two parts, two ranges of the two: messages of parts are made twice as they leave and
+ * four times where they come, of ranges when the worker gets them and sends them back; keys are new
+ * once, and half of them once more. Keys of ranges leave in place. A stream has what is sent in new
+ * memory, too. */
+static void test_sort_bag_touches(void)
+{
+    struct model_host slow = EVEN_HOST;
+    struct model_machine machine = machine_of(1, 0, 0);
+    struct model_time without, with;
+    machine.inside = (struct model_line){0};
+    machine.hosts = &slow;
+    CU_ASSERT_EQUAL(model_sort_bag(&machine, 1 << 16, 1, &without), 0);
+    slow.touch_s = 1e-8;
+    CU_ASSERT_EQUAL(model_sort_bag(&machine, 1 << 16, 1, &with), 0);
+    double half = 8.0 * (1 << 15), worker = (4 + 4 + 1 + 0.5) * half, coordinator = (2 + 2) * half;
+    NEAR(with.computation_s, without.computation_s);
+    CU_ASSERT(with.total_s > without.total_s + worker * 1e-8);
+    CU_ASSERT(with.total_s <= without.total_s + (worker + coordinator) * 1e-8 + 1e-9);
+    machine.inside_streams = true;
+    CU_ASSERT_EQUAL(model_sort_bag(&machine, 1 << 16, 1, &without), 0);
+    CU_ASSERT(without.total_s > with.total_s + 4 * half * 1e-8);
+    CU_ASSERT(without.total_s <= with.total_s + 8 * (half + 16) * 1e-8 + 1e-9);
+}
+
+/* Tasks of the tree wrote to their memory before. */
+static void test_sort_touches_nothing(void)
+{
+    struct model_host slow[] = {EVEN_HOST, EVEN_HOST};
+    struct model_machine machine = machine_of(2, 1e-3, 1e-7);
+    struct model_time without, with;
+    machine.hosts = slow;
+    CU_ASSERT_EQUAL(model_sort(&machine, 1 << 16, 2, &without), 0);
+    slow[0].touch_s = slow[1].touch_s = 1e-8;
+    CU_ASSERT_EQUAL(model_sort(&machine, 1 << 16, 2, &with), 0);
+    NEAR(with.total_s, without.total_s);
+}
+
 /* ---- How many hosts -------------------------------------------------------------------------- */
 
 static void test_best_of_linear_speedup(void)
@@ -866,6 +996,12 @@ int main(void)
         {"sort out of a bag packs", test_sort_bag_packs},
         {"matmul packs its products alone", test_matmul_packs_products_alone},
         {"packing that is not known", test_packing_that_is_not_known},
+        {"conversion where orders differ", test_convert_where_orders_differ},
+        {"sort converts", test_sort_converts},
+        {"mandel converts", test_mandel_converts},
+        {"all forms convert", test_all_forms_convert},
+        {"sort out of a bag touches new memory", test_sort_bag_touches},
+        {"sort of a tree touches none", test_sort_touches_nothing},
         {"best of linear speed-up", test_best_of_linear_speedup},
         {"best where the curve flattens", test_best_where_the_curve_flattens},
         {"best when more is worse", test_best_when_more_is_worse},

@@ -1,0 +1,51 @@
+/*
+ * dense_cost_factor.h - what the costs of Cholesky and QR are made of.
+ */
+#ifndef COVEY_LIB_DOMAIN_ALGEBRA_DENSE_COST_FACTOR_H
+#define COVEY_LIB_DOMAIN_ALGEBRA_DENSE_COST_FACTOR_H
+
+#include <math.h>
+
+#include "lib/domain/algebra/dense_ops.h"
+
+/* The algorithms, in the order of their names in dense_cost_cholesky.c and dense_cost_qr.c. */
+enum factor_cholesky { CHOLESKY_LOCAL, CHOLESKY_RIGHT, CHOLESKY_LEFT, CHOLESKY_TILES };
+enum factor_qr { QR_LOCAL, QR_BLOCK, QR_TSQR };
+
+/* A message of so many elements to the next member. */
+static inline double factor_message_s(const struct dense_case *c, double elements)
+{
+    return c->place.network.alpha_s +
+           elements * dense_bytes(c->problem.type) * c->place.network.beta_s;
+}
+
+/* A reduction, or a gathering, of so many elements in all among `members`. */
+static inline double factor_rounds_s(const struct dense_case *c, int members, double elements)
+{
+    return members < 2 ? 0 : ceil(log2(members)) * factor_message_s(c, elements);
+}
+
+static inline double factor_cast_s(const struct dense_case *c, const struct dense_setting *s,
+                                   int members, double elements)
+{
+    return dense_cast_cost(&c->place.network, s->bcast, members,
+                           elements * dense_bytes(c->problem.type))
+        .next_s;
+}
+
+/* What the busiest of `members` has of the last n elements: half a block more than the mean. */
+static inline double factor_most(double n, int block, int members)
+{
+    return members < 2 ? n : fmin(n, n / members + block / 2.0);
+}
+
+/* A triangular system of n with r right-hand sides on the grid: in each step a panel along the
+ * rows, or of few right-hand sides a block, and a row of blocks along the columns. */
+double factor_solve_cost(const struct dense_case *c, const struct dense_setting *s);
+
+/* The sum of a step's cost over all steps, of which `left` columns are left: cheaper than all. */
+double factor_steps_s(const struct dense_case *c, const struct dense_setting *s, double n,
+                      double (*step)(const struct dense_case *c, const struct dense_setting *s,
+                                     double left));
+
+#endif

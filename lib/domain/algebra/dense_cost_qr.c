@@ -1,0 +1,111 @@
+/*
+ * dense_cost_qr.c - the algorithms of QR factorization, and what they are expected to take. With a
+ * block of b and a grid of P x Q:
+ *
+ *   local  all to rank 0, 2 n^2 (m - n / 3) flop there, and back
+ *   block  in the step in which r rows and c columns are left: b reductions of a row of the panel,
+ *          2 b^2 r / P flop of single columns, b^2 elements added for T, b r / P along the rows,
+ *          4 b r c / (P Q) flop, and b c / Q elements added up the columns
+ *   tsqr   2 n^2 (m / P - n / 3) flop, log2(P) times n^2 elements and 2 n^3 / 3 flop, and R to all
+ *
+ * A flop is half a product with its sum.
+ */
+#include "lib/domain/algebra/dense_cost_factor.h"
+
+static const char *const names[] = {"local", "block", "tsqr", NULL};
+
+static const char *refusal(int algorithm, const struct dense_case *c)
+{
+    if (algorithm == QR_TSQR && c->problem.m < c->problem.n)
+        return "there are fewer rows than columns";
+    return NULL;
+}
+
+/* 2 k^2 (l - k / 3) of an m x n matrix. */
+static double products(double m, double n)
+{
+    double least = fmin(m, n), most = fmax(m, n);
+    return least * least * (most - least / 3);
+}
+
+static double local_s(const struct dense_case *c)
+{
+    double m = (double)c->problem.m, n = (double)c->problem.n, r = (double)c->problem.r;
+    double flops = dense_flops(c->problem.type);
+    double solve = flops * 2 * m * n * r * c->root.trsm_s;
+    return (flops * products(m, n) * c->root.factor_s + solve) * dense_alone(c, fmin(m, n));
+}
+
+static double block_step(const struct dense_case *c, const struct dense_setting *s, double left)
+{
+    const struct covey_dense_problem *p = &c->problem;
+    double reflectors = fmin((double)p->m, (double)p->n);
+    double flops = dense_flops(p->type), b = fmin(s->block, reflectors);
+    double rows = factor_most((double)p->m - reflectors + left, s->block, s->grid.rows);
+    double columns = factor_most((double)p->n - reflectors + left, s->block, s->grid.columns);
+    double gemm = dense_at_width(c->speed.gemm_s, b);
+    double compute =
+        flops * b * b * rows * (c->speed.vector_s + gemm) + 2 * flops * b * rows * columns * gemm;
+    return compute * dense_crowd(c, s->grid.rows * s->grid.columns) +
+           b * factor_rounds_s(c, s->grid.rows, b) + factor_rounds_s(c, s->grid.rows, b * b) +
+           factor_cast_s(c, s, s->grid.columns, b * (rows + b)) +
+           factor_rounds_s(c, s->grid.rows, b * columns);
+}
+
+/* Reflectors applied to the right-hand sides, and R solved. */
+static double block_solve_s(const struct dense_case *c, const struct dense_setting *s)
+{
+    const struct covey_dense_problem *p = &c->problem;
+    double m = factor_most((double)p->m, s->block, s->grid.rows), n = (double)p->n;
+    double r = factor_most((double)p->r, s->block, s->grid.columns), b = s->block;
+    double speed = r < 8 ? c->speed.vector_s : dense_at_width(c->speed.gemm_s, b);
+    if (p->r < 1)
+        return 0;
+    return ceil(n / b) * (factor_cast_s(c, s, s->grid.columns, b * (m + b)) +
+                          factor_rounds_s(c, s->grid.rows, b * r)) +
+           2 * dense_flops(p->type) * m * n * r * speed + factor_solve_cost(c, s);
+}
+
+/* Members 0, 2, 4 ... receive triangles, but the last one. */
+static int factor_tsqr_suits(int64_t m, int64_t n, int nb, int members)
+{
+    for (int p = 0; p + 1 < members; p += 2)
+        if (dense_axis_before(&(struct dense_axis){.block = nb, .at = p, .of = members}, m) < n)
+            return 0;
+    return m >= n;
+}
+
+static double tsqr_s(const struct dense_case *c, const struct dense_setting *s)
+{
+    const struct covey_dense_problem *p = &c->problem;
+    int members = s->grid.rows;
+    double n = (double)p->n, m = factor_most((double)p->m, s->block, members);
+    double r = (double)p->r, flops = dense_flops(p->type), levels = ceil(log2(members));
+    double crowd = dense_crowd(c, members);
+    if (s->grid.columns > 1 || !factor_tsqr_suits(p->m, p->n, s->block, members))
+        return -1;
+    double panel = dense_at_width(c->speed.panel_s, 32);
+    double seconds = flops * products(m, n) * fmax(c->speed.factor_s, panel / 2) * crowd +
+                     levels * (factor_message_s(c, n * n) + flops / 3 * n * n * n * panel) +
+                     factor_cast_s(c, s, members, n * n);
+    if (r > 0)
+        seconds += 2 * flops * m * n * r * c->speed.vector_s * crowd +
+                   levels * (factor_message_s(c, n * r) + 2 * flops * n * n * r * panel) +
+                   factor_cast_s(c, s, members, n * r);
+    return seconds;
+}
+
+static double cost(int algorithm, const struct dense_case *c, const struct dense_setting *s)
+{
+    double reflectors = fmin((double)c->problem.m, (double)c->problem.n);
+    switch (algorithm) {
+    case QR_LOCAL:
+        return local_s(c);
+    case QR_BLOCK:
+        return factor_steps_s(c, s, reflectors, block_step) + block_solve_s(c, s);
+    default:
+        return tsqr_s(c, s);
+    }
+}
+
+const struct dense_op dense_op_qr = {.key = "qr", .names = names, .refusal = refusal, .cost = cost};

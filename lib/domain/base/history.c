@@ -1,0 +1,132 @@
+/*
+ * history.c - the ratios of measured to predicted seconds, as figures of the cache:
+ * "factor.PROBLEM.ALGORITHM", beside "took." for the seconds and "runs." for how often.
+ *
+ * One run may have been disturbed, or have opened links that later ones find open: of what a first
+ * run took too long only the root counts, and the second one replaces it. Later runs move the
+ * factor a part of the way: else the algorithm with the luckiest run would be taken, not the
+ * fastest.
+ *
+ * An algorithm that has not run is taken to be no slower than predicted, and to be faster by as
+ * much as those that have: it is tried once if that makes it the fastest, and then it is known.
+ */
+#include "lib/domain/base/history.h"
+
+#include "lib/domain/base/cache.h"
+#include "lib/domain/base/error.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define PART 0.3 /* of the way, in the logarithm */
+
+enum { FACTOR, TOOK, RUNS, KINDS };
+
+static double look_up(int kind, const char *problem, const char *algorithm, double set)
+{
+    static const char *const kinds[KINDS] = {"factor", "took", "runs"};
+    char name[DOMAIN_FIGURE_NAME];
+    int length = snprintf(name, sizeof name, "%s.%s.%s", kinds[kind], problem, algorithm);
+    if (length < 0 || (size_t)length >= sizeof name)
+        return 0;
+    if (set > 0)
+        domain_cache_set(name, set);
+    return domain_cache_figure(name);
+}
+
+static double bounded(double ratio)
+{
+    return fmin(fmax(ratio, 1 / DOMAIN_FACTOR_MOST), DOMAIN_FACTOR_MOST);
+}
+
+void domain_history_note(const char *problem, const char *algorithm, double predicted_s,
+                         double measured_s)
+{
+    if (!(predicted_s > 0) || !(measured_s > 0))
+        return;
+    double runs = look_up(RUNS, problem, algorithm, 0), ratio = bounded(measured_s / predicted_s);
+    double before = look_up(FACTOR, problem, algorithm, 0), factor = ratio;
+    if (before <= 0 || runs < 1)
+        factor = ratio > 1 ? sqrt(ratio) : ratio;
+    else if (runs >= 2)
+        factor = pow(before, 1 - PART) * pow(ratio, PART);
+    look_up(FACTOR, problem, algorithm, factor);
+    look_up(TOOK, problem, algorithm, measured_s);
+    look_up(RUNS, problem, algorithm, runs + 1);
+}
+
+void domain_history_look(const char *problem, struct domain_algorithm *rows, int n)
+{
+    for (int i = 0; i < n; i++) {
+        rows[i].factor = look_up(FACTOR, problem, rows[i].name, 0);
+        rows[i].measured_s = look_up(TOOK, problem, rows[i].name, 0);
+        rows[i].runs = look_up(RUNS, problem, rows[i].name, 0);
+    }
+}
+
+/* Those that have not run. */
+static void set_others(struct domain_algorithm *rows, int n)
+{
+    double sum = 0;
+    int known = 0;
+    for (int i = 0; i < n; i++)
+        if (rows[i].factor > 0) {
+            sum += log(rows[i].factor);
+            known++;
+        }
+    for (int i = 0; i < n; i++)
+        if (rows[i].factor <= 0)
+            rows[i].factor = known > 0 ? fmin(1, exp(sum / known)) : 1;
+}
+
+void domain_history_expect(const char *problem, struct domain_algorithm *rows, int n)
+{
+    domain_history_look(problem, rows, n);
+    set_others(rows, n);
+}
+
+int domain_history_agree(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
+                         int n)
+{
+    double mine[3 * DOMAIN_ALGORITHMS_MOST], most[3 * DOMAIN_ALGORITHMS_MOST];
+    int taken = n < DOMAIN_ALGORITHMS_MOST ? n : DOMAIN_ALGORITHMS_MOST;
+    domain_history_look(problem, rows, n);
+    for (int i = 0; i < taken; i++) {
+        mine[3 * i] = rows[i].factor;
+        mine[3 * i + 1] = rows[i].measured_s;
+        mine[3 * i + 2] = rows[i].runs;
+    }
+    int error = covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, mine, most, 3 * (size_t)taken);
+    if (error < 0)
+        return domain_fail_of(error, "choice of an algorithm");
+    for (int i = 0; i < taken; i++) {
+        rows[i].factor = most[3 * i];
+        rows[i].measured_s = most[3 * i + 1];
+        rows[i].runs = most[3 * i + 2];
+    }
+    set_others(rows, n);
+    return 0;
+}
+
+int domain_choose_learned(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
+                          int n, int forced)
+{
+    double told[1 + DOMAIN_ALGORITHMS_MOST];
+    int error = domain_history_agree(team, problem, rows, n);
+    if (error < 0)
+        return error;
+    told[0] = domain_choose(rows, n, forced);
+    for (int i = 0; i < n && i < DOMAIN_ALGORITHMS_MOST; i++)
+        told[1 + i] = rows[i].seconds;
+    error = covey_bcast(team, 0, COVEY_DOUBLE, told, 1 + (size_t)n);
+    if (error < 0)
+        return domain_fail_of(error, "choice of an algorithm");
+    for (int i = 0; i < n; i++)
+        rows[i].seconds = told[1 + i];
+    return told[0] < 0 ? domain_choose(rows, n, forced) : (int)told[0]; /* it says why here, too */
+}
+
+int domain_size_class(double size)
+{
+    return size > 1 ? (int)lround(log2(size)) : 0;
+}

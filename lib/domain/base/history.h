@@ -1,0 +1,40 @@
+/*
+ * history.h - what algorithms took beside what was predicted, by which later predictions are
+ * corrected.
+ *
+ * A problem is a short text: the library, and the sizes in classes, such as "sort.8.2^22.4x1": what
+ * is learned of one counts for all of that class. The process keeps it, and the file of
+ * domain_figures_path() between processes.
+ */
+#ifndef COVEY_LIB_DOMAIN_BASE_HISTORY_H
+#define COVEY_LIB_DOMAIN_BASE_HISTORY_H
+
+#include "lib/domain/base/chooser.h"
+
+/* A correction is between 1 / this and this. */
+#define DOMAIN_FACTOR_MOST 16.0
+
+/* Enters a run of this member. Not collective, and cheap. */
+void domain_history_note(const char *problem, const char *algorithm, double predicted_s,
+                         double measured_s);
+
+/* Sets factor, runs and measured_s of the rows, the same at all members: those of the slowest one.
+ * A collective call. Errors: those of all collective calls. */
+int domain_history_agree(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
+                         int n);
+
+/* domain_choose_agreed() with what is known of the problem, which is set in the rows of all
+ * members; the seconds are those of rank 0 then. A collective call. */
+int domain_choose_learned(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
+                          int n, int forced);
+
+/* What this process knows, without a team: 0 where an algorithm has not run. */
+void domain_history_look(const char *problem, struct domain_algorithm *rows, int n);
+
+/* The same, and those that have not run are taken to be faster by as much as those that have. */
+void domain_history_expect(const char *problem, struct domain_algorithm *rows, int n);
+
+/* The exponent of the power of 2 next to a size, for the names of problems. */
+int domain_size_class(double size);
+
+#endif

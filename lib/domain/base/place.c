@@ -1,0 +1,67 @@
+/*
+ * place.c - what members of one host, and others there, make of the speed of each.
+ */
+#include "lib/domain/base/place.h"
+
+#include "lib/domain/base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+double domain_slower(const struct covey_domain_place *place)
+{
+    const struct covey_domain_network *network = &place->network;
+    double on_host = ceil((double)network->members / network->hosts);
+    double crowd = place->processors > 0 ? on_host / place->processors : 1;
+    return fmax(crowd, 1) * fmax(place->load, 1);
+}
+
+double domain_slower_root(const struct covey_domain_place *place)
+{
+    return fmax(place->load_root, 1);
+}
+
+/* ---- Out of a calibration -------------------------------------------------------------------- */
+
+static const struct covey_calibration_host *find(const struct covey_calibration *calibration,
+                                                 const char *name)
+{
+    for (int i = 0; name != NULL && i < calibration->host_count; i++)
+        if (strcmp(calibration->hosts[i].name, name) == 0)
+            return &calibration->hosts[i];
+    return NULL;
+}
+
+/* Who else computes there takes part of the processors, and where there are not enough for all as
+ * much as each of the tasks. */
+static double load_of(const struct covey_calibration_host *host, double members)
+{
+    double own = fmax(1, members / host->processors);
+    return fmax(1, (members + host->demand) / host->processors / own);
+}
+
+int covey_domain_place_of(const struct covey_calibration *calibration, int route, int members,
+                          const char *const *hosts, int host_count,
+                          struct covey_domain_place *place)
+{
+    struct covey_domain_place made = {.load = 1, .load_root = 1};
+    if (calibration == NULL || hosts == NULL || place == NULL || host_count < 1)
+        return domain_fail(COVEY_EINVAL, "the calibration, the hosts or the place is NULL");
+    int error = covey_domain_network_of(calibration, route, members, host_count, &made.network);
+    for (int i = 0; error == 0 && i < host_count; i++) {
+        const struct covey_calibration_host *host = find(calibration, hosts[i]);
+        if (host == NULL || !(host->processors > 0))
+            return domain_fail(COVEY_ENOHOST, "host %s was not calibrated",
+                               hosts[i] != NULL ? hosts[i] : "NULL");
+        int on_host = members / host_count + (i < members % host_count);
+        if (i == 0 || host->processors < made.processors)
+            made.processors = host->processors;
+        made.touch_s = fmax(made.touch_s, host->touch_s);
+        made.load = fmax(made.load, load_of(host, on_host));
+        if (i == 0)
+            made.load_root = load_of(host, 1);
+    }
+    if (error == 0)
+        *place = made;
+    return error;
+}

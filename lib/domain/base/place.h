@@ -1,0 +1,25 @@
+/*
+ * place.h - where a problem is solved: what the costs of all libraries are computed from, besides
+ * the speeds of their own kernels.
+ */
+#ifndef COVEY_LIB_DOMAIN_BASE_PLACE_H
+#define COVEY_LIB_DOMAIN_BASE_PLACE_H
+
+#include "lib/domain/covey_domain/base.h"
+
+/* How many times longer a kernel takes than it does alone on a host at rest: while all members of
+ * the team compute, and while rank 0 does and the others wait. */
+double domain_slower(const struct covey_domain_place *place);
+double domain_slower_root(const struct covey_domain_place *place);
+
+/* Sets all of it for a team: measures what not all members know of it since less than a minute, and
+ * asks the monitor. A network that is given, by rank 0, counts instead. A collective call. Errors:
+ * ENOMEM, and those of all collective calls. */
+int domain_place_learn(covey_team_t *team, const struct covey_domain_network *network,
+                       struct covey_domain_place *place);
+
+/* Sets the processors and the load from what the monitors of the hosts say now; what they do not
+ * say stays. Not collective, for rank 0. What members of this team computed is no load. */
+void domain_place_look(covey_team_t *team, struct covey_domain_place *place);
+
+#endif

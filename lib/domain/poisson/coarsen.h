@@ -1,0 +1,25 @@
+/*
+ * coarsen.h - which grids multigrid has, and at how many members: pure arithmetic.
+ */
+#ifndef COVEY_LIB_DOMAIN_POISSON_COARSEN_H
+#define COVEY_LIB_DOMAIN_POISSON_COARSEN_H
+
+#include "lib/domain/poisson/equation.h"
+
+/* What agglomeration must know: seconds of a message and of each byte, of a point in a sweep of all
+ * members at once and of one alone. */
+struct speed {
+    double alpha_s, beta_s;
+    double sweep_s, alone_s;
+    int members; /* a host of so many members shares its memory among them */
+    int hosts;
+    double one_beta_s; /* of a byte to one member while others wait; 0: as beta_s */
+};
+
+/* The next coarser equation; 0: there is none. */
+int coarsen_equation(const struct equation *fine, struct equation *coarse);
+
+/* How many members a level of so many points should have, of those that the finer one has. */
+int coarsen_members(const struct speed *speed, const int64_t n[GRID_AXES], int before, int sweeps);
+
+#endif

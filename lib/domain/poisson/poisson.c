@@ -1,0 +1,458 @@
+/*
+ * poisson.c - plans and solutions.
+ *
+ *   equation.c  eigenvalues                          kernel.c    the loops over points
+ *   level.c     a grid with its equation             transfer.c  between a grid and a coarser one
+ *   coarsen.c   which grids multigrid has            cycle.c     multigrid
+ *   relax.c, gradient.c, direct.c  other methods     solver.c    a method with what it needs
+ *   speed.c     what is measured                     guess.c     what methods are expected to take
+ *   poisson.c   the calls, and the choice            poisson_options.c  what they are given
+ *
+ * A plan has the equation on the program's division of the grid, and a solver: on the same
+ * division, or for `local` on rank 0 alone, where all data go and whence they come back.
+ *
+ * What is given at borders becomes a part of the right side: a ghost is 2 g - u, or u + h g. So the
+ * methods know borders of 0 alone.
+ */
+#include "lib/domain/poisson/poisson.h"
+
+#include "lib/domain/base/agree.h"
+#include "lib/domain/base/cache.h"
+#include "lib/domain/base/clock.h"
+#include "lib/domain/base/error.h"
+#include "lib/domain/base/history.h"
+#include "lib/domain/base/options.h"
+#include "lib/domain/base/place.h"
+#include "lib/domain/grid/grid.h"
+#include "lib/domain/poisson/speed.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG_TO_ONE 0x01f0
+#define TOLERANCE 1e-8 /* for which times are predicted */
+#define SPARE 3        /* times the predicted iterations are allowed, and SPARE_MORE more */
+#define SPARE_MORE 20
+
+/* ---- The choice ------------------------------------------------------------------------------ */
+
+static void predict(struct covey_poisson *plan)
+{
+    const struct equation *e = &plan->front.equation;
+    struct settings settings = plan->options.settings;
+    int inner = plan->options.local;
+    if (inner == DOMAIN_CHOSEN)
+        inner = guess_alone(&settings, e, &plan->speed, direct_refusal() == NULL);
+    for (int m = 0; m < METHODS; m++) {
+        int is_fft = m == METHOD_FFT || (m == METHOD_LOCAL && inner == METHOD_FFT);
+        settings.method = m;
+        plan->table[m] = (struct domain_algorithm){
+            .name = poisson_names[m],
+            .refusal = is_fft ? direct_refusal() : NULL,
+            .seconds = guess_s(&settings, inner, e, &plan->speed, TOLERANCE)};
+    }
+    plan->options.local = inner;
+}
+
+/* What is learned of one plan counts for those of about as many points, on such a network. */
+static void name_problem(struct covey_poisson *plan, const struct covey_domain_network *network)
+{
+    const int64_t *n = plan->front.equation.n;
+    snprintf(plan->name, sizeof plan->name, "poisson%d.2^%d.%dx%d.b%d",
+             (int)plan->front.equation.dims,
+             domain_size_class((double)n[0] * (double)n[1] * (double)n[2]), (int)network->members,
+             (int)network->hosts, domain_size_class(network->beta_s * 1e12) / 3);
+}
+
+static int choose(struct covey_poisson *plan, const struct covey_domain_network *given)
+{
+    struct covey_domain_place place;
+    int error = domain_place_learn(plan->team, given, &place);
+    if (error == 0)
+        error = speed_learn_passes(plan->team, &place, &plan->speed);
+    if (error < 0)
+        return error;
+    predict(plan);
+    name_problem(plan, &place.network);
+    plan->taken =
+        domain_choose_learned(plan->team, plan->name, plan->table, METHODS, plan->options.forced);
+    if (plan->taken < 0)
+        return plan->taken;
+    int32_t inner = plan->options.local;
+    error = covey_bcast(plan->team, 0, COVEY_INT32, &inner, 1);
+    plan->options.local = inner;
+    return error < 0 ? domain_fail_of(error, "poisson") : 0;
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+static int make_grid(struct covey_poisson *plan, const struct covey_poisson_problem *problem)
+{
+    char text[POISSON_TEXT + 8] = "";
+    struct covey_grid_shape shape = {
+        .dims = problem->dims, .stencil = COVEY_STENCIL_STAR, .width = 1};
+    for (int d = 0; d < problem->dims; d++) {
+        shape.n[d] = problem->n[d];
+        shape.periodic[d] = problem->low[d] == COVEY_BORDER_PERIODIC;
+    }
+    if (plan->options.parts[0] != '\0')
+        snprintf(text, sizeof text, "parts=%s", plan->options.parts);
+    return covey_grid_create(plan->team, &shape, text, &plan->grid);
+}
+
+static int make_front(struct covey_poisson *plan, const struct equation *equation)
+{
+    struct grid_split split;
+    int error = split_copy(&split, &plan->grid->split);
+    if (error == 0)
+        error = level_make(&plan->front, plan->team, equation, &split, 0);
+    else
+        split_free(&split);
+    plan->b = level_field(&plan->front);
+    plan->x = level_field(&plan->front);
+    if (error < 0 || plan->b == NULL || plan->x == NULL)
+        return domain_fail(COVEY_ENOMEM, "poisson: no memory for two fields of %zu doubles",
+                           plan->front.kernel.field.count);
+    return 0;
+}
+
+/* Rank 0 has all. */
+static void one_box(const void *context, int rank, struct grid_box *box)
+{
+    memset(box, 0, sizeof *box);
+    if (rank == 0)
+        memcpy(box->size, ((const struct level *)context)->equation.n, sizeof box->size);
+}
+
+static void front_box(const void *context, int rank, struct grid_box *box)
+{
+    split_box(&((const struct level *)context)->split, rank, box);
+}
+
+static int make_local(struct covey_poisson *plan)
+{
+    const int halo[GRID_AXES] = {plan->front.equation.dims == 3, 1, 1}, one[GRID_AXES] = {1, 1, 1};
+    const int64_t period[GRID_AXES] = {0, 0, 0};
+    const int32_t host = 0;
+    const struct split_members alone = {.count = 1, .hosts = &host};
+    struct grid_box box;
+    struct grid_field field;
+    struct grid_split split;
+    int error = 0;
+    one_box(&plan->front, plan->front.halo.rank, &box);
+    field_make(&field, &box, halo);
+    if (plan->front.halo.rank == 0) {
+        plan->solver.settings.method = plan->options.local;
+        plan->solver.speed.members = 1;
+        if (split_make(&split, plan->front.equation.n, 1, &alone, one) < 0)
+            error = COVEY_ENOMEM;
+        else
+            error = solver_make(&plan->solver, NULL, &plan->front.equation, &split);
+        plan->b_all = level_field(&plan->solver.level);
+        plan->x_all = level_field(&plan->solver.level);
+        if (error == 0 && (plan->b_all == NULL || plan->x_all == NULL))
+            error = COVEY_ENOMEM;
+    }
+    const struct move_side sides[2] = {{front_box, &plan->front, plan->front.halo.field},
+                                       {one_box, &plan->front, field}};
+    int failed = move_make(&plan->to_one, plan->team, sides, period, TAG_TO_ONE);
+    return error < 0 ? error : failed;
+}
+
+static int make_solver(struct covey_poisson *plan)
+{
+    struct grid_split split;
+    plan->solver.settings = plan->options.settings;
+    plan->solver.settings.method = plan->taken;
+    plan->solver.speed = plan->speed;
+    int error = 0;
+    if (plan->taken == METHOD_LOCAL)
+        error = make_local(plan);
+    else if (split_copy(&split, &plan->grid->split) < 0)
+        error = COVEY_ENOMEM;
+    else
+        error = solver_make(&plan->solver, plan->team, &plan->front.equation, &split);
+    return error == COVEY_ENOMEM ? domain_fail(error, "poisson: no memory for the method %s",
+                                               poisson_names[plan->taken])
+                                 : error;
+}
+
+/* A method's matrix of its last level is computed without messages: all have one error or none. */
+static int make(struct covey_poisson *plan, const struct covey_poisson_problem *problem,
+                const struct equation *equation, const struct covey_domain_network *network)
+{
+    int error = make_grid(plan, problem);
+    if (error == 0)
+        error = domain_agree(plan->team, make_front(plan, equation), "poisson");
+    if (error == 0)
+        error = choose(plan, network);
+    if (error == 0)
+        error = domain_agree(plan->team, make_solver(plan), "poisson");
+    return error;
+}
+
+int covey_poisson_plan(covey_team_t *team, const struct covey_poisson_problem *problem,
+                       const char *options, const struct covey_domain_network *network,
+                       covey_poisson_t **plan)
+{
+    struct equation equation;
+    if (team == NULL || plan == NULL)
+        return domain_fail(COVEY_EINVAL, "poisson: the team or the place of the plan is NULL");
+    *plan = NULL;
+    int error = poisson_problem_agree(team, problem, &equation);
+    if (error < 0)
+        return error;
+    struct covey_poisson *made = calloc(1, sizeof *made);
+    error = domain_agree(
+        team, made == NULL ? domain_fail(COVEY_ENOMEM, "poisson: no memory for a plan") : 0,
+        "poisson");
+    if (error == 0) {
+        made->team = team;
+        error = poisson_options_agree(team, options, &made->options);
+    }
+    if (error == 0)
+        error = make(made, problem, &equation, network);
+    if (error < 0)
+        covey_poisson_free(&made);
+    *plan = made;
+    return error;
+}
+
+void covey_poisson_free(covey_poisson_t **plan)
+{
+    if (plan == NULL || *plan == NULL)
+        return;
+    struct covey_poisson *p = *plan;
+    if (p->runs > 0 && covey_team_rank(p->team) == 0)
+        domain_cache_save();
+    solver_free(&p->solver);
+    move_free(&p->to_one);
+    level_free(&p->front);
+    covey_grid_free(&p->grid);
+    free(p->b);
+    free(p->x);
+    free(p->b_all);
+    free(p->x_all);
+    free(p);
+    *plan = NULL;
+}
+
+/* ---- What a plan tells ----------------------------------------------------------------------- */
+
+int covey_poisson_local_of(const covey_poisson_t *plan, int rank, struct covey_grid_part *part)
+{
+    if (plan == NULL)
+        return domain_fail(COVEY_EINVAL, "poisson: the plan is NULL");
+    return covey_grid_local_of(plan->grid, rank, part);
+}
+
+int covey_poisson_local(const covey_poisson_t *plan, struct covey_grid_part *part)
+{
+    if (plan == NULL)
+        return domain_fail(COVEY_EINVAL, "poisson: the plan is NULL");
+    return covey_grid_local(plan->grid, part);
+}
+
+covey_grid_t *covey_poisson_grid(const covey_poisson_t *plan)
+{
+    return plan == NULL ? NULL : plan->grid;
+}
+
+size_t covey_poisson_explain(const covey_poisson_t *plan, char *text, size_t size)
+{
+    if (plan == NULL || (text == NULL && size > 0))
+        return 0;
+    return domain_explain(plan->table, METHODS, plan->taken, plan->options.forced, text, size);
+}
+
+const char *covey_poisson_algorithm(const covey_poisson_t *plan)
+{
+    return plan == NULL ? "" : poisson_names[plan->taken];
+}
+
+/* ---- The right side -------------------------------------------------------------------------- */
+
+/* Adds what is given at one side of an axis, which stands in the halo of u. */
+static void add_border(const struct level *front, int axis, int is_high, const double *u, double *b)
+{
+    const struct kernel *k = &front->kernel;
+    struct grid_box box = k->field.box;
+    int factor = is_high ? k->high[axis] : k->low[axis];
+    int64_t step = (axis == 2 ? 1 : k->field.stride[axis]) * (is_high ? 1 : -1);
+    double weight = factor < 0 ? 2 * k->k[axis] : 1 / front->equation.h[axis];
+    if (factor == 0)
+        return;
+    box.low[axis] += is_high ? box.size[axis] - 1 : 0;
+    box.size[axis] = 1;
+    for (int64_t i = box.low[0]; i < box.low[0] + box.size[0]; i++) {
+        for (int64_t j = box.low[1]; j < box.low[1] + box.size[1]; j++) {
+            int64_t at = field_at(&k->field, i, j, box.low[2]);
+            for (int64_t l = at; l < at + box.size[2]; l++)
+                b[l] += weight * u[l + step];
+        }
+    }
+}
+
+static int mean_of(struct covey_poisson *plan, const double *x, double *mean)
+{
+    struct sum mine = sum_field(&plan->front.kernel.field, x, NULL);
+    int error = sum_all(plan->team, &mine, 1, mean);
+    const int64_t *n = plan->front.equation.n;
+    *mean /= (double)n[0] * (double)n[1] * (double)n[2];
+    return error;
+}
+
+/* Sets b and x, and their norms. */
+static int prepare(struct covey_poisson *plan, const double *f, const double *u, double norms[2])
+{
+    const struct kernel *k = &plan->front.kernel;
+    double mean = 0;
+    int error = 0;
+    if (level_is_here(&plan->front)) {
+        kernel_copy(k, f, plan->b);
+        kernel_copy(k, u, plan->x);
+        for (int side = 0; side < 2 * GRID_AXES; side++)
+            add_border(&plan->front, side / 2, side % 2, u, plan->b);
+    }
+    if (equation_is_singular(&plan->front.equation)) {
+        error = mean_of(plan, plan->b, &mean);
+        kernel_shift(k, -mean, plan->b);
+    }
+    const struct sum mine[2] = {sum_field(&k->field, plan->b, plan->b),
+                                sum_field(&k->field, plan->x, plan->x)};
+    if (error == 0)
+        error = sum_all(plan->team, mine, 2, norms);
+    return error < 0 ? domain_break(plan->team, domain_fail_of(error, "poisson")) : 0;
+}
+
+/* ---- A solution ------------------------------------------------------------------------------ */
+
+/* What rank 0 found out is told to all. */
+static int run_local(struct covey_poisson *plan, struct task *task)
+{
+    double told[3] = {0, 0, 0};
+    int error = move_run(&plan->to_one, MOVE_THERE, plan->b, plan->b_all);
+    if (error == 0)
+        error = move_run(&plan->to_one, MOVE_THERE, plan->x, plan->x_all);
+    if (error == 0 && plan->front.halo.rank == 0) {
+        task->b = plan->b_all;
+        task->x = plan->x_all;
+        told[0] = solver_run(&plan->solver, task);
+        told[1] = (double)task->iterations;
+        told[2] = task->norm;
+    }
+    if (error == 0)
+        error = covey_bcast(plan->team, 0, COVEY_DOUBLE, told, 3);
+    task->iterations = (int64_t)told[1];
+    task->norm = told[2];
+    if (error == 0 && told[0] < 0)
+        error = (int)told[0];
+    return error < 0 ? error : move_run(&plan->to_one, MOVE_BACK, plan->x, plan->x_all);
+}
+
+static int run(struct covey_poisson *plan, struct task *task, double tolerance)
+{
+    struct settings settings = plan->solver.settings;
+    int error;
+    settings.method = plan->taken == METHOD_LOCAL ? plan->options.local : plan->taken;
+    task->most =
+        settings.iterations != SOLVER_NO_LIMIT
+            ? settings.iterations
+            : (int64_t)(SPARE * guess_iterations(&settings, &plan->front.equation, tolerance)) +
+                  SPARE_MORE;
+    if (plan->taken == METHOD_LOCAL)
+        error = run_local(plan, task);
+    else
+        error = solver_run(&plan->solver, task);
+    double mean;
+    if (error == 0 && equation_is_singular(&plan->front.equation)) {
+        error = mean_of(plan, plan->x, &mean);
+        kernel_shift(&plan->front.kernel, -mean, plan->x);
+    }
+    return error < 0 ? domain_break(plan->team, domain_fail_of(error, "poisson")) : 0;
+}
+
+static int check_arguments(covey_poisson_t *plan, const double *f, const double *u,
+                           double tolerance)
+{
+    int error = 0;
+    if (level_is_here(&plan->front) && (f == NULL || u == NULL))
+        error = domain_fail(COVEY_EINVAL, "poisson: f or u is NULL");
+    else if (!(tolerance > 0 && tolerance < 1))
+        error = domain_fail(COVEY_EINVAL, "poisson: a tolerance of %g is not between 0 and 1",
+                            tolerance);
+    return domain_agree_same(plan->team, error, (int64_t[]){domain_bits(tolerance)}, 1, "poisson");
+}
+
+static double exchange_s(const struct covey_poisson *plan)
+{
+    return solver_exchange_s(&plan->solver) + plan->to_one.seconds;
+}
+
+/* b and x are prepared: the rest. */
+static int solve(struct covey_poisson *plan, double *u, double tolerance, const double norms[2],
+                 struct covey_poisson_report *report)
+{
+    double norm = sqrt(norms[0]);
+    struct task task = {.b = plan->b, .x = plan->x, .goal = tolerance * norm};
+    int error = 0;
+    if (!isfinite(norms[0]) || !isfinite(norms[1]))
+        return domain_fail(COVEY_EINVAL,
+                           "poisson: f, u or what is given at borders is not finite, or too large");
+    if (norm > 0)
+        error = run(plan, &task, tolerance);
+    else
+        kernel_set(&plan->front.kernel, 0, plan->x);
+    if (error < 0)
+        return error;
+    report->iterations = (int32_t)task.iterations;
+    report->residual = norm > 0 ? task.norm / norm : 0;
+    report->converged = task.norm <= task.goal;
+    if (isfinite(task.norm))
+        kernel_copy(&plan->front.kernel, plan->x, u);
+    if (!report->converged)
+        domain_fail(1, "poisson: %s: after %d iterations a residual of %g is left",
+                    poisson_names[plan->taken], report->iterations, report->residual);
+    return report->converged ? 0 : 1;
+}
+
+/* The first runs are told, and some of the later ones. How many iterations there are is predicted
+ * of those that begin at 0. */
+static void note(struct covey_poisson *plan, double tolerance, double seconds)
+{
+    int is_told = plan->runs < 8 || plan->runs % 32 == 0;
+    struct settings settings = plan->options.settings;
+    settings.method = plan->taken;
+    if (is_told)
+        domain_history_note(
+            plan->name, plan->table[plan->taken].name,
+            guess_s(&settings, plan->options.local, &plan->front.equation, &plan->speed, tolerance),
+            seconds);
+    plan->runs = plan->runs == 1 << 30 ? 8 : plan->runs + 1;
+}
+
+int covey_poisson_solve(covey_poisson_t *plan, const double *f, double *u, double tolerance,
+                        struct covey_poisson_report *report)
+{
+    double begin = domain_now_s(), norms[2];
+    struct covey_poisson_report mine = {.converged = 0};
+    if (plan == NULL)
+        return domain_fail(COVEY_EINVAL, "poisson: the plan is NULL");
+    int result = check_arguments(plan, f, u, tolerance);
+    if (result < 0)
+        return result;
+    double exchanged = exchange_s(plan), reduced = plan->solver.reduce_s;
+    result = prepare(plan, f, u, norms);
+    if (result == 0)
+        result = solve(plan, u, tolerance, norms, &mine);
+    mine.exchange_s = exchange_s(plan) - exchanged;
+    mine.reduce_s = plan->solver.reduce_s - reduced;
+    mine.seconds = domain_now_s() - begin;
+    if (result == 0 && norms[0] > 0 && norms[1] == 0)
+        note(plan, tolerance, mine.seconds);
+    if (report != NULL && result >= 0)
+        *report = mine;
+    return result;
+}

@@ -1,0 +1,449 @@
+/* links: libcovey-domain */
+/*
+ * choice_times.c - the choice of a solver beside each of its algorithms, in one team.
+ *
+ *   covey run -n P choice_times sort|fft|gemm|solve|cholesky|poisson SIZE...
+ *
+ * SIZE is a number of keys, the sizes of an array or a grid with x between them, or the rows of a
+ * square matrix. Of each algorithm, and of the choice, a handle; they run in turns, so that what
+ * changes meanwhile meets all of them, and the medians of the slowest member count. One that takes
+ * more than FAR times the best in a first run stays out of the turns. The choice runs before, for
+ * it learns. Rank 0 prints
+ *
+ *   LIBRARY SIZE ALGORITHM MILLISECONDS, expected MILLISECONDS
+ *   choice LIBRARY SIZE ALGORITHM OVER_BEST OVER_LOCAL
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/domain/covey_domain.h"
+
+enum { RUNS = 7, LEARNED = 4, ALGORITHMS_MOST = 16, NAME = 24 };
+#define FAR 2.5
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *seconds)
+{
+    qsort(seconds, RUNS, sizeof *seconds, compare);
+    return seconds[RUNS / 2];
+}
+
+/* ---- What is measured ------------------------------------------------------------------------ */
+
+/* One handle; the arrays are this member's. */
+struct job {
+    covey_team_t *team;
+    covey_sort_t *sort;
+    covey_fft_t *fft;
+    covey_dense_t *dense;
+    covey_poisson_t *poisson;
+    struct covey_dense_part parts[3];
+    size_t count; /* of what is filled with numbers */
+    double *in, *out, *third;
+};
+
+struct library {
+    const char *name;
+    int (*make)(covey_team_t *team, const char *size, const char *options, struct job *job);
+    void (*fill)(struct job *job, uint64_t seed);
+    int (*run)(struct job *job);
+    const char *(*taken)(const struct job *job);
+    int (*explain)(const struct job *job, char *text, size_t size);
+};
+
+static uint64_t next(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed ^ *seed >> 29;
+}
+
+static void fill_numbers(struct job *job, uint64_t seed)
+{
+    for (size_t i = 0; i < job->count; i++)
+        job->in[i] = (double)(next(&seed) >> 40) / (1 << 24) - 0.5;
+}
+
+static int sort_make(covey_team_t *team, const char *size, const char *options, struct job *job)
+{
+    struct covey_sort_kind kind = {.type = COVEY_UINT64};
+    int error = covey_sort_create(team, &kind, options, NULL, &job->sort);
+    job->count = (size_t)strtoull(size, NULL, 10) / (size_t)covey_team_size(team);
+    job->in = malloc((job->count + 1) * sizeof *job->in);
+    return error < 0 || job->in == NULL ? -1 : 0;
+}
+
+static void sort_fill(struct job *job, uint64_t seed)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        uint64_t mixed = next(&seed);
+        memcpy(&job->in[i], &mixed, sizeof mixed);
+    }
+}
+
+static int sort_run(struct job *job)
+{
+    return covey_sort_run(job->sort, job->in, job->count);
+}
+
+static const char *sort_taken(const struct job *job)
+{
+    return covey_sort_taken(job->sort);
+}
+
+static int sort_explain(const struct job *job, char *text, size_t size)
+{
+    uint64_t total = job->count * (uint64_t)covey_team_size(job->team);
+    return (int)covey_sort_explain(job->sort, total, text, size);
+}
+
+static int fft_make(covey_team_t *team, const char *size, const char *options, struct job *job)
+{
+    struct covey_fft_part in, out;
+    long long n[3] = {1, 1, 1};
+    int dims = sscanf(size, "%lldx%lldx%lld", &n[0], &n[1], &n[2]);
+    int64_t sizes[3] = {n[0], n[1], n[2]};
+    if (dims < 1 || covey_fft_plan(team, dims, sizes, COVEY_FFT_FORWARD, options, &job->fft) < 0)
+        return -1;
+    covey_fft_local(job->fft, COVEY_FFT_IN, &in);
+    covey_fft_local(job->fft, COVEY_FFT_OUT, &out);
+    job->count = 2 * in.count;
+    job->in = calloc(in.count + 1, 2 * sizeof *job->in);
+    job->out = calloc(out.count + 1, 2 * sizeof *job->out);
+    return job->in == NULL || job->out == NULL ? -1 : 0;
+}
+
+static int fft_run(struct job *job)
+{
+    return covey_fft_execute(job->fft, job->in, job->out);
+}
+
+static const char *fft_taken(const struct job *job)
+{
+    return covey_fft_algorithm(job->fft);
+}
+
+static int fft_explain(const struct job *job, char *text, size_t size)
+{
+    return covey_fft_explain(job->fft, text, size);
+}
+
+/* n x n, and one right-hand side. */
+static int dense_make(int op, covey_team_t *team, const char *size, const char *options,
+                      struct job *job)
+{
+    int64_t n = strtoll(size, NULL, 10);
+    const struct covey_dense_problem problem = {op, COVEY_DOUBLE, n, n, n, 1};
+    double **arrays[] = {&job->in, &job->out, &job->third};
+    if (covey_dense_plan(team, &problem, options, NULL, &job->dense) < 0)
+        return -1;
+    for (int i = 0; i < (op == COVEY_DENSE_GEMM ? 3 : 2); i++) {
+        covey_dense_local(job->dense, COVEY_DENSE_A + i, &job->parts[i]);
+        *arrays[i] = calloc(job->parts[i].count + 1, sizeof(double));
+        if (*arrays[i] == NULL)
+            return -1;
+    }
+    job->count = job->parts[0].count;
+    return 0;
+}
+
+/* Symmetric, with a strong diagonal. */
+static void dense_fill(struct job *job, uint64_t seed)
+{
+    const struct covey_dense_part *p = &job->parts[0];
+    for (int64_t j = 0; j < p->local_n; j++)
+        for (int64_t i = 0; i < p->local_m; i++) {
+            int64_t row = (i / p->block * p->rows + p->row) * p->block + i % p->block;
+            int64_t column = (j / p->block * p->columns + p->column) * p->block + j % p->block;
+            job->in[i + j * p->ld] =
+                row == column ? (double)p->n : (double)((row + column + (int64_t)seed) % 7) / 7;
+        }
+    for (size_t i = 0; i < job->parts[1].count; i++)
+        job->out[i] = (double)i;
+}
+
+static int gemm_make(covey_team_t *team, const char *size, const char *options, struct job *job)
+{
+    return dense_make(COVEY_DENSE_GEMM, team, size, options, job);
+}
+
+static int solve_make(covey_team_t *team, const char *size, const char *options, struct job *job)
+{
+    return dense_make(COVEY_DENSE_SOLVE, team, size, options, job);
+}
+
+static int cholesky_make(covey_team_t *team, const char *size, const char *options, struct job *job)
+{
+    return dense_make(COVEY_DENSE_CHOLESKY, team, size, options, job);
+}
+
+static int gemm_run(struct job *job)
+{
+    const struct covey_dense_part *p = job->parts;
+    const double one = 1, zero = 0;
+    return covey_dense_gemm(job->dense, &one, job->in, p[0].ld, job->out, p[1].ld, &zero,
+                            job->third, p[2].ld);
+}
+
+static int solve_run(struct job *job)
+{
+    return covey_dense_solve(job->dense, job->in, job->parts[0].ld, job->out, job->parts[1].ld);
+}
+
+static int cholesky_run(struct job *job)
+{
+    const struct covey_dense_part *p = job->parts;
+    int error = covey_dense_cholesky(job->dense, COVEY_DENSE_LOWER, job->in, p[0].ld);
+    return error != 0 ? error
+                      : covey_dense_cholesky_solve(job->dense, COVEY_DENSE_LOWER, job->in, p[0].ld,
+                                                   job->out, p[1].ld);
+}
+
+static const char *dense_taken(const struct job *job)
+{
+    return covey_dense_algorithm(job->dense);
+}
+
+static int dense_explain(const struct job *job, char *text, size_t size)
+{
+    return covey_dense_explain(job->dense, text, size);
+}
+
+static int poisson_make(covey_team_t *team, const char *size, const char *options, struct job *job)
+{
+    struct covey_poisson_problem problem = {.dims = 3};
+    long long n[3] = {1, 1, 1};
+    problem.dims = sscanf(size, "%lldx%lldx%lld", &n[0], &n[1], &n[2]);
+    for (int d = 0; d < 3; d++) {
+        problem.n[d] = n[d];
+        problem.h[d] = 1 / (double)n[d];
+        problem.low[d] = problem.high[d] = COVEY_BORDER_VALUE;
+    }
+    if (problem.dims < 2 || covey_poisson_plan(team, &problem, options, NULL, &job->poisson) < 0)
+        return -1;
+    job->in = covey_grid_field(covey_poisson_grid(job->poisson));
+    job->out = covey_grid_field(covey_poisson_grid(job->poisson));
+    return job->in == NULL || job->out == NULL ? -1 : 0;
+}
+
+static void poisson_fill(struct job *job, uint64_t seed)
+{
+    struct covey_grid_part part;
+    covey_poisson_local(job->poisson, &part);
+    job->count = part.count;
+    fill_numbers(job, seed);
+    memset(job->out, 0, part.count * sizeof *job->out);
+}
+
+static int poisson_run(struct job *job)
+{
+    int error = covey_poisson_solve(job->poisson, job->in, job->out, 1e-8, NULL);
+    return error == 0 ? 0 : -1;
+}
+
+static const char *poisson_taken(const struct job *job)
+{
+    return covey_poisson_algorithm(job->poisson);
+}
+
+static int poisson_explain(const struct job *job, char *text, size_t size)
+{
+    return (int)covey_poisson_explain(job->poisson, text, size);
+}
+
+static const struct library libraries[] = {
+    {"sort", sort_make, sort_fill, sort_run, sort_taken, sort_explain},
+    {"fft", fft_make, fill_numbers, fft_run, fft_taken, fft_explain},
+    {"gemm", gemm_make, dense_fill, gemm_run, dense_taken, dense_explain},
+    {"solve", solve_make, dense_fill, solve_run, dense_taken, dense_explain},
+    {"cholesky", cholesky_make, dense_fill, cholesky_run, dense_taken, dense_explain},
+    {"poisson", poisson_make, poisson_fill, poisson_run, poisson_taken, poisson_explain},
+};
+
+static void job_free(struct job *job)
+{
+    covey_sort_free(&job->sort);
+    covey_fft_free(&job->fft);
+    covey_dense_free(&job->dense);
+    covey_poisson_free(&job->poisson);
+    free(job->in);
+    free(job->out);
+    free(job->third);
+    *job = (struct job){.count = 0};
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+/* What is measured of one size: the algorithms, and last the choice. */
+struct turns {
+    const struct library *library;
+    const char *size;
+    covey_team_t *team;
+    int n;
+    char names[ALGORITHMS_MOST][NAME];
+    struct job jobs[ALGORITHMS_MOST + 1];
+    int is_far[ALGORITHMS_MOST + 1];
+    double seconds[ALGORITHMS_MOST + 1][RUNS];
+};
+
+/* Of the slowest member; below 0: it failed. */
+static double run_once(struct turns *t, struct job *job, uint64_t seed)
+{
+    double mine, most = -1;
+    t->library->fill(job, seed * 1000003 + (uint64_t)covey_team_rank(t->team));
+    if (covey_barrier(t->team) < 0)
+        return -1;
+    double begin = now_s();
+    if (t->library->run(job) != 0)
+        return -1;
+    mine = now_s() - begin;
+    return covey_allreduce(t->team, COVEY_OP_MAX, COVEY_DOUBLE, &mine, &most, 1) < 0 ? -1 : most;
+}
+
+static int make(struct turns *t, const char *options, struct job *job)
+{
+    *job = (struct job){.team = t->team};
+    return t->library->make(t->team, t->size, options, job);
+}
+
+/* A plan is made anew each time, for it may choose another one then; the last one stays. */
+static int learn(struct turns *t)
+{
+    int error = make(t, NULL, &t->jobs[t->n]);
+    for (int i = 0; error == 0 && i < LEARNED; i++) {
+        for (int k = 0; error == 0 && k < 3; k++)
+            error = run_once(t, &t->jobs[t->n], (uint64_t)(i + k)) < 0 ? -1 : 0;
+        if (error == 0) {
+            job_free(&t->jobs[t->n]);
+            error = make(t, NULL, &t->jobs[t->n]);
+        }
+    }
+    return error == 0 && run_once(t, &t->jobs[t->n], 1) < 0 ? -1 : error;
+}
+
+/* Out of the table of the choice: a line an algorithm, with its time or without one. */
+static void read_names(struct turns *t, const char *table)
+{
+    for (const char *line = table; line != NULL && t->n < ALGORITHMS_MOST;) {
+        char unit[4] = "";
+        double ms;
+        if (sscanf(line, "%23s %lf %3s", t->names[t->n], &ms, unit) == 3 && strcmp(unit, "ms") == 0)
+            t->n++;
+        line = strchr(line, '\n');
+        line = line == NULL ? NULL : line + 1;
+    }
+}
+
+/* Two runs of each algorithm, of which the second one says whether it is far from the best. */
+static int make_all(struct turns *t)
+{
+    struct job first;
+    char table[2000] = "";
+    double best = INFINITY;
+    int error = make(t, NULL, &first);
+    if (error == 0)
+        error = t->library->explain(&first, table, sizeof table) < 0 ? -1 : 0;
+    read_names(t, table);
+    job_free(&first);
+    if (error == 0)
+        error = learn(t);
+    for (int i = 0; error == 0 && i < t->n; i++) {
+        error = make(t, t->names[i], &t->jobs[i]);
+        for (int k = 0; error == 0 && k < 2; k++) {
+            t->seconds[i][0] = run_once(t, &t->jobs[i], (uint64_t)k);
+            error = t->seconds[i][0] < 0 ? -1 : 0;
+            if (t->seconds[i][0] > 10 * FAR * best)
+                break;
+        }
+        best = fmin(best, t->seconds[i][0]);
+    }
+    for (int i = 0; i < t->n; i++)
+        t->is_far[i] = t->seconds[i][0] > FAR * best;
+    return error;
+}
+
+static double expected_ms(const char *table, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = table; line != NULL; line = strchr(line, '\n')) {
+        line += line > table;
+        if (strncmp(line, name, length) == 0 && line[length] == ' ')
+            return strtod(line + length, NULL);
+    }
+    return -1;
+}
+
+static void print(struct turns *t)
+{
+    char table[2000] = "";
+    double best = INFINITY, local = -1;
+    t->library->explain(&t->jobs[t->n], table, sizeof table);
+    for (int i = 0; i < t->n; i++) {
+        double seconds = t->is_far[i] ? t->seconds[i][0] : median(t->seconds[i]);
+        best = fmin(best, seconds);
+        local = i == 0 ? seconds : local;
+        printf("%s %s %s %.3f ms, expected %.3f\n", t->library->name, t->size, t->names[i],
+               seconds * 1e3, expected_ms(table, t->names[i]));
+    }
+    double chosen = median(t->seconds[t->n]);
+    printf("choice %s %s %s %.3f %.3f\n", t->library->name, t->size,
+           t->library->taken(&t->jobs[t->n]), chosen / best, chosen / local);
+    fflush(stdout);
+}
+
+static int measure(covey_team_t *team, const struct library *library, const char *size)
+{
+    struct turns *t = calloc(1, sizeof *t);
+    int error = t == NULL ? -1 : 0;
+    if (error == 0) {
+        *t = (struct turns){.library = library, .size = size, .team = team};
+        error = make_all(t);
+    }
+    for (int r = 0; error == 0 && r < RUNS; r++)
+        for (int i = 0; error == 0 && i <= t->n; i++) {
+            if (t->is_far[i])
+                continue;
+            t->seconds[i][r] = run_once(t, &t->jobs[i], (uint64_t)r);
+            error = t->seconds[i][r] < 0 ? -1 : 0;
+        }
+    if (error == 0 && covey_team_rank(team) == 0)
+        print(t);
+    for (int i = 0; t != NULL && i <= t->n; i++)
+        job_free(&t->jobs[i]);
+    free(t);
+    return error;
+}
+
+int main(int argc, char **argv)
+{
+    const struct library *library = NULL;
+    covey_team_t *team = NULL;
+    covey_t *vm = NULL;
+    for (size_t i = 0; argc > 1 && i < sizeof libraries / sizeof *libraries; i++)
+        if (strcmp(libraries[i].name, argv[1]) == 0)
+            library = &libraries[i];
+    int error = library != NULL ? covey_join(&vm, NULL) : COVEY_EINVAL;
+    if (error == 0)
+        error = covey_team_world(vm, &team);
+    for (int i = 2; error == 0 && i < argc; i++)
+        error = measure(team, library, argv[i]);
+    if (error < 0)
+        fprintf(stderr, "choice_times: %s %s\n", covey_error_text(), covey_domain_error_text());
+    covey_team_free(&team);
+    covey_leave(&vm);
+    return error < 0;
+}

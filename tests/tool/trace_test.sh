@@ -1,0 +1,102 @@
+#!/bin/bash
+# covey trace: what is recorded of programs, also of PVM's and of one that dies, and what is read in it: forms, and causes that
+# were put there.
+# timeout: 180
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/local_vm.sh
+unset COVEY_TRACE
+traced=$BUILD/tests/tool/traced
+file=$dir/trace
+
+says() { # status, pattern of a line that is said, command...
+    local status
+    timeout 60 "${@:3}" >"$dir/out" 2>"$dir/err" </dev/null
+    status=$?
+    [ $status -eq "$1" ] && cat "$dir/out" "$dir/err" | grep -qE -- "$2" && return
+    echo "${*:3}: status $status, said:" && tail -n 5 "$dir/out" "$dir/err" && false
+}
+rows() { covey trace --to csv "$file" | grep -cE -- "$1"; } # of the table that fit a pattern
+has() { [ "$(rows "$1")" -eq "$2" ] || { echo "$(rows "$1") rows $1, not $2:" && covey trace --to csv "$file" | head -n 20 && false; }; }
+
+covey start --local 2 >"$dir/started" || bad "a virtual machine starts"
+
+# ---- what is recorded ----
+
+expect "a program is traced" covey run --trace "$file" -n 4 "$traced" slow
+expect "by task" says 0 '^[0-9]+ events of 4 tasks on 2 hosts' covey trace "$file"
+expect "each send" has ',t[0-9a-f]+,send,' 80
+expect "each receive, joined with its send" has ',t[0-9a-f]+,receive,.*,[0-9.]+,[0-9.]+$' 80
+causal() { covey trace --to csv "$file" | awk -F, '$5 == "receive" && ($2 < $12 || $12 == "")' | grep . && return 1; return 0; }
+expect "and none arrives before it left" causal
+expect "words of the program's own" says 0 'traced: 1' env COVEY_TRACE="$file" covey run "$traced" words
+expect "a mark" has ',mark,"a mark, with a ""quote""",' 1
+expect "numbers" has ',count,number,,,,(0|1.5|3),' 3
+expect "a part" has ',(enter|leave),part,' 2
+expect "nothing is traced otherwise" says 0 'traced: 0' covey run "$traced" words
+expect "a program that was started by hand" says 0 'traced: 1' env COVEY_TRACE="$file" "$traced" words
+expect "it is there" has ',mark,' 1
+covey run --trace "$file" -n 2 "$traced" die >"$dir/out" 2>&1
+expect "the last words of a task that dies" has ',mark,last words,' 1
+pvm=$BUILD/tests/pvm3/route
+if [ -x "$pvm" ]; then
+    expect "a program of PVM" says 0 . env COVEY_TRACE="$file" LD_LIBRARY_PATH="$BUILD/pvm3:$BUILD" PVM_WD="$dir" "$pvm"
+    [ "$(rows ',(send|receive),')" -gt 0 ] || bad "its messages"
+fi
+
+# ---- a trace of all, of a virtual machine that runs ----
+
+mkfifo "$dir/fifo"
+covey run "$traced" wait <"$dir/fifo" &
+waiter=$!
+exec 5<>"$dir/fifo"
+runs() { covey ps | grep -q 'traced wait'; }
+within 30 runs || bad "a task runs"
+expect "it begins" says 0 'is traced into' covey trace start "$file"
+expect "there is one at a time" says 1 'is traced already, by t' covey run --trace "$dir/other" "$traced" words
+covey run -n 2 "$traced" words >"$dir/out"
+expect "it ends" covey trace stop
+expect "what ran meanwhile is there" has ',mark,' 2
+expect "nobody traces any more" says 1 'nobody traces this virtual machine' covey trace stop
+exec 5>&-
+wait $waiter
+
+# ---- causes ----
+
+covey run --trace "$file" -n 4 "$traced" slow
+expect "who computes longer than others" says 0 '^1\. .*(on h[01] kept the others waiting: it computed [0-9.]+ times|h[01] is slow)' covey trace --why "$file"
+expect "what others waited for" grep -q 'waited .* in recv_array for t' "$dir/out"
+expect "the critical path" grep -q 'The critical path' "$dir/out"
+covey run --trace "$file" -n 4 "$traced" lock
+expect "a lock that is held" says 0 "^1\. .*the lock 'gate' was waited for, most for t" covey trace --why "$file"
+
+# ---- forms ----
+
+covey trace --to perfetto --out "$dir/perfetto" "$file"
+[ -s "$dir/perfetto" ] || bad "a file for Perfetto"
+if command -v protoc >/dev/null; then
+    protoc --decode_raw <"$dir/perfetto" >"$dir/decoded" || bad "it is protocol buffers"
+    same_flows() { # each flow has two ends
+        local begins ends
+        begins=$(sed -n 's/^ *47: //p' "$dir/decoded" | /usr/bin/sort)
+        ends=$(sed -n 's/^ *48: //p' "$dir/decoded" | /usr/bin/sort)
+        [ -n "$begins" ] && [ "$begins" = "$ends" ]
+    }
+    expect "flows join what was sent and what was received" same_flows
+fi
+covey trace --to paje "$file" >"$dir/paje"
+pushed() { [ "$(grep -c '^6 ' "$dir/paje")" -gt 0 ] && [ "$(grep -c '^6 ' "$dir/paje")" -eq "$(grep -c '^7 ' "$dir/paje")" ]; }
+expect "states of Paje end" pushed
+in_order() { awk '/^[0-9]/ && $1 != 3 && $1 > 3 { if ($2 + 0 < at) exit 1; at = $2 + 0 }' "$dir/paje"; }
+expect "in the order of time" in_order
+
+# ---- files that are no traces, or not whole ----
+
+head -c $(($(stat -c %s "$file") / 2)) "$file" >"$dir/half"
+expect "half a trace" says 0 'ends in the middle' covey trace "$dir/half"
+expect "no trace" says 1 'this is no trace of Covey' covey trace tests/tool/trace_test.sh
+expect "no file" says 1 'No such file' covey trace "$dir/none"
+expect "no form" says 2 '--to gif: must be' covey trace --to gif "$file"
+expect "nothing to read" says 2 'is missing' covey trace
+expect "a file that cannot be written" says 1 'no/file: No such file' covey run --trace "$dir/no/file" true
+finish

@@ -1,0 +1,110 @@
+/* links: libcovey */
+/*
+ * Tasks in which something is wrong: what is to be seen in their trace. Started by covey run -n N.
+ *
+ *   traced slow     a ring, in which the third task computes twenty times as long as the others
+ *   traced lock     a lock that the second task holds while it computes
+ *   traced die      the second task aborts, with a mark before
+ *   traced words    parts, marks and numbers of the program's own
+ *   traced wait     until standard input ends
+ */
+#include <covey.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 20
+
+static covey_t *vm;
+static covey_tid_t *tids;
+static int me, count;
+
+static void check(int result)
+{
+    if (result >= 0)
+        return;
+    fprintf(stderr, "traced: %s\n", covey_error_text());
+    exit(1);
+}
+
+static void compute(int times)
+{
+    volatile unsigned long sum = 0;
+    for (long i = 0; i < 1000000L * times; i++)
+        sum = sum + (unsigned long)i;
+}
+
+static void slow(void)
+{
+    int64_t word = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        compute(me == 2 ? 20 : 1);
+        check(covey_send_array(vm, tids[(me + 1) % count], 5, COVEY_INT64, &word, 1));
+        check(covey_recv_array(vm, tids[(me + count - 1) % count], 5, COVEY_FOREVER, COVEY_INT64,
+                               &word, 1, NULL, NULL));
+    }
+}
+
+static void lock(void)
+{
+    covey_team_t *team;
+    check(covey_team_create(vm, tids, count, COVEY_FOREVER, &team));
+    for (int i = 0; i < ROUNDS; i++) {
+        uint64_t fence = 0;
+        if (me == 1)
+            check(covey_lock(vm, "gate", COVEY_FOREVER, &fence));
+        check(covey_barrier(team));
+        if (me != 1)
+            check(covey_lock(vm, "gate", COVEY_FOREVER, &fence));
+        compute(me == 1 ? 20 : 0);
+        check(covey_unlock(vm, "gate", fence));
+        check(covey_barrier(team));
+    }
+    covey_team_free(&team);
+}
+
+static void die(void)
+{
+    int64_t word = 1;
+    if (me == 1) {
+        check(covey_send_array(vm, tids[0], 5, COVEY_INT64, &word, 1));
+        check(covey_trace_mark(vm, "last words"));
+        abort();
+    }
+    if (me == 0)
+        check(covey_recv_array(vm, tids[1], 5, COVEY_FOREVER, COVEY_INT64, &word, 1, NULL, NULL));
+}
+
+static void words(void)
+{
+    check(covey_trace_begin(vm, "part"));
+    for (int i = 0; i < 3; i++)
+        check(covey_trace_count(vm, "number", 1.5 * i));
+    check(covey_trace_mark(vm, "a mark, with a \"quote\""));
+    check(covey_trace_end(vm, "part"));
+    printf("traced: %d\n", covey_trace_on(vm));
+}
+
+int main(int argc, char **argv)
+{
+    check(covey_join(&vm, NULL));
+    count = covey_siblings(vm, &tids);
+    check(count);
+    while (me < count && tids[me] != covey_mytid(vm))
+        me++;
+    const char *mode = argc > 1 ? argv[1] : "words";
+    if (strcmp(mode, "slow") == 0)
+        slow();
+    else if (strcmp(mode, "lock") == 0)
+        lock();
+    else if (strcmp(mode, "die") == 0)
+        die();
+    else if (strcmp(mode, "wait") == 0)
+        while (getchar() != EOF)
+            continue;
+    else
+        words();
+    covey_free(tids);
+    covey_leave(&vm);
+    return 0;
+}

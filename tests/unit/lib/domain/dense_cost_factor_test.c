@@ -1,0 +1,131 @@
+/* links: lib/domain/algebra/dense_cost.c lib/domain/algebra/dense_cost_cholesky.c lib/domain/algebra/dense_cost_qr.c lib/domain/algebra/dense_layout.c lib/domain/algebra/dense_ops.c lib/domain/algebra/gemm_cost.c lib/domain/algebra/lu_cost.c -lm */
+/*
+ * What Cholesky and QR are expected to take, of networks and hosts that do not exist: pure
+ * functions.
+ */
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/domain/algebra/dense_cost.h"
+#include "tests/unit/runner.h"
+
+static const struct dense_setting open_setting = {.bcast = -1, .swap = -1, .lookahead = -1};
+
+/* 10 GFlop/s a member, each on a host of its own with one processor. */
+static struct dense_case case_of(int op, const int64_t size[3], double alpha_s, double beta_s)
+{
+    struct dense_case c = {
+        .problem = {.op = op, .type = COVEY_DOUBLE, .m = size[0], .n = size[1], .r = size[2]},
+        .place = {.network = {.members = 4, .hosts = 4, .alpha_s = alpha_s, .beta_s = beta_s},
+                  .processors = 1},
+        .speed = {.trsm_s = 1e-10, .factor_s = 1e-10, .vector_s = 1e-9, .copy_s = 1e-11}};
+    for (int i = 0; i < DENSE_WIDTHS; i++) {
+        c.speed.gemm_s[i] = 1e-10;
+        c.speed.panel_s[i] = 5e-10;
+    }
+    c.root = c.speed;
+    return c;
+}
+
+/* The algorithm with the least seconds, and these. */
+static const char *best_of(const struct dense_case *c, double *least)
+{
+    const struct dense_op *op = dense_op_of(c->problem.op);
+    const char *best = NULL;
+    for (int i = 0; op->names[i] != NULL; i++) {
+        struct dense_setting taken;
+        double seconds =
+            op->refusal(i, c) != NULL ? -1 : dense_best(op, i, c, &open_setting, &taken);
+        if (seconds >= 0 && (best == NULL || seconds < *least)) {
+            best = op->names[i];
+            *least = seconds;
+        }
+    }
+    return best;
+}
+
+static double seconds_of(const struct dense_case *c, const char *name, struct dense_grid grid)
+{
+    const struct dense_op *op = dense_op_of(c->problem.op);
+    struct dense_setting s = {.grid = grid, .block = 64, .bcast = DENSE_TREE};
+    int i = 0;
+    while (strcmp(op->names[i], name) != 0)
+        i++;
+    return op->refusal(i, c) != NULL ? -1 : op->cost(i, c, &s);
+}
+
+static void one_member_does_it_over_a_slow_network(void)
+{
+    double least;
+    struct dense_case c = case_of(COVEY_DENSE_CHOLESKY, (const int64_t[]){4000, 4000, 1}, 1, 1e-12);
+    CU_ASSERT_STRING_EQUAL(best_of(&c, &least), "local");
+    c = case_of(COVEY_DENSE_QR, (const int64_t[]){4000, 2000, 1}, 1, 1e-12);
+    CU_ASSERT_STRING_EQUAL(best_of(&c, &least), "local");
+}
+
+/* Four members take a quarter of the time, and some for ragged ends. */
+static void all_members_do_it_over_a_fast_one(void)
+{
+    struct dense_case c =
+        case_of(COVEY_DENSE_CHOLESKY, (const int64_t[]){16000, 16000, 0}, 1e-7, 1e-12);
+    double least, local = seconds_of(&c, "local", (struct dense_grid){1, 1});
+    CU_ASSERT_STRING_NOT_EQUAL(best_of(&c, &least), "local");
+    CU_ASSERT(least >= local / 4 && least < local / 3);
+    CU_ASSERT_DOUBLE_EQUAL(local, 16000.0 * 16000 * 16000 / 3 * 1e-10, local / 100);
+}
+
+static void looking_left_sends_fewer_messages_down_a_column(void)
+{
+    struct dense_case c =
+        case_of(COVEY_DENSE_CHOLESKY, (const int64_t[]){4000, 4000, 0}, 0.1, 1e-12);
+    struct dense_grid column = {4, 1};
+    CU_ASSERT(seconds_of(&c, "left", column) < 0.6 * seconds_of(&c, "right", column));
+}
+
+static void tall_matrices_are_factored_in_a_tree(void)
+{
+    double least;
+    struct dense_case c = case_of(COVEY_DENSE_QR, (const int64_t[]){1000000, 20, 0}, 1e-4, 1e-9);
+    CU_ASSERT_STRING_EQUAL(best_of(&c, &least), "tsqr");
+    CU_ASSERT(seconds_of(&c, "tsqr", (struct dense_grid){2, 2}) < 0);
+    c.problem.m = 19;
+    CU_ASSERT(seconds_of(&c, "tsqr", (struct dense_grid){4, 1}) < 0);
+    c.problem.m = 40; /* block 64: the first member has all rows, and the third one none */
+    CU_ASSERT(seconds_of(&c, "tsqr", (struct dense_grid){4, 1}) < 0);
+    CU_ASSERT(seconds_of(&c, "tsqr", (struct dense_grid){2, 1}) > 0);
+}
+
+static void costs_are_numbers_and_grow(void)
+{
+    static const int ops[] = {COVEY_DENSE_CHOLESKY, COVEY_DENSE_QR};
+    for (int i = 0; i < 2; i++) {
+        const struct dense_op *op = dense_op_of(ops[i]);
+        for (int a = 0; op->names[a] != NULL; a++) {
+            double before = -1;
+            for (int64_t n = 0; n <= 4096; n = n == 0 ? 1 : 4 * n) {
+                struct dense_case c = case_of(ops[i], (const int64_t[]){8 * n, n, 1}, 1e-5, 1e-9);
+                struct dense_setting s = {.grid = {4, 1}, .block = 64, .bcast = DENSE_1RING};
+                double seconds = op->cost(a, &c, &s);
+                if (!isfinite(seconds))
+                    printf("    %s of %lld: %g\n", op->names[a], (long long)n, seconds);
+                CU_ASSERT(isfinite(seconds));
+                CU_ASSERT(seconds == -1 || seconds > before || n <= 1);
+                before = seconds;
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"one member does it over a slow network", one_member_does_it_over_a_slow_network},
+        {"all members do it over a fast one", all_members_do_it_over_a_fast_one},
+        {"looking left sends fewer messages", looking_left_sends_fewer_messages_down_a_column},
+        {"tall matrices are factored in a tree", tall_matrices_are_factored_in_a_tree},
+        {"costs are numbers and grow", costs_are_numbers_and_grow},
+    };
+    return covey_test_main("dense_cost_factor", cases, sizeof cases / sizeof cases[0]);
+}

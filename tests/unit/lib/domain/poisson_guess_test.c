@@ -1,0 +1,137 @@
+/* links: lib/domain/poisson/equation.c lib/domain/poisson/coarsen.c lib/domain/poisson/guess.c -lm */
+/*
+ * What is predicted of the methods of Poisson's equation: eigenvalues, iterations, seconds, and at
+ * how many members coarse grids lie.
+ */
+#include <CUnit/CUnit.h>
+#include <math.h>
+
+#include "lib/domain/poisson/guess.h"
+#include "tests/unit/runner.h"
+
+#define V COVEY_BORDER_VALUE
+#define S COVEY_BORDER_SLOPE
+#define P COVEY_BORDER_PERIODIC
+
+static const struct speed quick = {1e-6, 1e-10, 1e-9, 1e-9, 4, 1, 0};
+static const struct speed slow = {1e-2, 1e-6, 1e-9, 1e-9, 4, 4, 0};
+
+static struct equation cube(int64_t n, int border)
+{
+    struct equation e = {.dims = 3};
+    for (int d = 0; d < GRID_AXES; d++) {
+        e.n[d] = n;
+        e.h[d] = 1 / (double)n;
+        e.low[d] = e.high[d] = border;
+    }
+    return e;
+}
+
+static int is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+/* By hand: n = 2 with h = 1/2, k = 4. Values: the rows are 12, -4 and -4, 12. Slopes: 4, -4. */
+static void eigenvalues(void)
+{
+    struct equation e = cube(2, V);
+    e.dims = 2;
+    CU_ASSERT(is_near(equation_least(&e), 16));
+    CU_ASSERT(is_near(equation_diagonal(&e), 16));
+    CU_ASSERT(is_near(equation_diagonal_most(&e), 24));
+    e = cube(2, S);
+    e.dims = 2;
+    CU_ASSERT(equation_is_singular(&e));
+    CU_ASSERT(is_near(equation_least(&e), 8));
+    e.c = 1;
+    CU_ASSERT(!equation_is_singular(&e));
+    CU_ASSERT(is_near(equation_least(&e), 1));
+    e = cube(4, P);
+    CU_ASSERT(equation_is_singular(&e));
+    CU_ASSERT(is_near(equation_least(&e), 2 * 16));
+    e.low[2] = e.high[2] = V;
+    CU_ASSERT(!equation_is_singular(&e));
+    e = cube(1, P);
+    CU_ASSERT(equation_least(&e) > 0);
+}
+
+/* Twice the cells: four times the iterations of Jacobi, twice those of SOR, CG and Chebyshev. */
+static void iterations(void)
+{
+    static const struct {
+        int method;
+        double least, most;
+    } growth[] = {{METHOD_JACOBI, 3.8, 4.2}, {METHOD_SOR, 1.8, 2.2}, {METHOD_CHEBYSHEV, 1.8, 2.2},
+                  {METHOD_CG, 1.8, 2.2},     {METHOD_MG, 1, 1},      {METHOD_MG_CG, 1, 1},
+                  {METHOD_FFT, 1, 1}};
+    const struct equation coarse = cube(64, V), fine = cube(128, V);
+    for (size_t i = 0; i < sizeof growth / sizeof *growth; i++) {
+        const struct settings s = {.method = growth[i].method, .sweeps = 1, .degree = 4};
+        double times = guess_iterations(&s, &fine, 1e-8) / guess_iterations(&s, &coarse, 1e-8);
+        CU_ASSERT(times >= growth[i].least && times <= growth[i].most);
+        CU_ASSERT(guess_iterations(&s, &coarse, 1e-2) <= guess_iterations(&s, &coarse, 1e-8));
+    }
+}
+
+static void coarser_grids(void)
+{
+    struct equation e = cube(100, V), coarse;
+    int levels = 0;
+    CU_ASSERT(coarsen_equation(&e, &coarse));
+    CU_ASSERT(coarse.n[0] == 50 && is_near(coarse.h[0], 0.02));
+    for (; coarsen_equation(&e, &coarse); e = coarse)
+        levels++;
+    CU_ASSERT(levels == 6 && e.n[0] == 2 && e.n[1] == 2 && e.n[2] == 2);
+    e = cube(9, V);
+    e.h[0] *= 10; /* the weak axis waits */
+    CU_ASSERT(coarsen_equation(&e, &coarse));
+    CU_ASSERT(coarse.n[0] == 9 && coarse.n[1] == 5 && coarse.n[2] == 5);
+    e = cube(2, V);
+    CU_ASSERT(!coarsen_equation(&e, &coarse));
+}
+
+/* All where messages cost nothing or there is much to do, one where they cost more than all of it.
+ */
+static void agglomeration(void)
+{
+    const int64_t large[] = {128, 128, 128}, middle[] = {16, 16, 16}, small[] = {4, 4, 4};
+    const struct speed free_of_cost = {0, 0, 1e-9, 1e-9, 8, 1, 0};
+    CU_ASSERT_EQUAL(coarsen_members(&free_of_cost, small, 8, 1), 8);
+    CU_ASSERT_EQUAL(coarsen_members(&quick, large, 8, 1), 8);
+    CU_ASSERT_EQUAL(coarsen_members(&quick, small, 8, 1), 1);
+    CU_ASSERT_EQUAL(coarsen_members(&slow, middle, 8, 1), 1);
+    CU_ASSERT_EQUAL(coarsen_members(&slow, large, 8, 1), 8); /* all of it would have to be moved */
+    CU_ASSERT_EQUAL(coarsen_members(&slow, small, 1, 1), 1);
+}
+
+static double seconds(int method, const struct equation *e, const struct speed *speed)
+{
+    const struct settings s = {.method = method, .sweeps = 1, .degree = 4, .agglomerate = 1};
+    return guess_s(&s, METHOD_MG_CG, e, speed, 1e-8);
+}
+
+static void what_is_fastest(void)
+{
+    const struct equation large = cube(128, V), small = cube(8, V);
+    CU_ASSERT(seconds(METHOD_MG_CG, &large, &quick) < seconds(METHOD_LOCAL, &large, &quick));
+    CU_ASSERT(seconds(METHOD_LOCAL, &small, &slow) < seconds(METHOD_MG_CG, &small, &slow));
+    CU_ASSERT(seconds(METHOD_MG_CG, &large, &quick) < seconds(METHOD_CG, &large, &quick));
+    CU_ASSERT(seconds(METHOD_CG, &large, &quick) < seconds(METHOD_JACOBI, &large, &quick));
+    CU_ASSERT(seconds(METHOD_MG, &large, &slow) > seconds(METHOD_MG, &large, &quick));
+    const struct settings s = {.method = METHOD_LOCAL, .sweeps = 1, .degree = 4};
+    CU_ASSERT_NOT_EQUAL(guess_alone(&s, &large, &quick, 0), METHOD_FFT);
+    CU_ASSERT_EQUAL(guess_alone(&s, &large, &quick, 1), METHOD_FFT);
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"eigenvalues", eigenvalues},
+        {"iterations", iterations},
+        {"coarser grids", coarser_grids},
+        {"coarse grids at fewer members", agglomeration},
+        {"what is the fastest", what_is_fastest},
+    };
+    return covey_test_main("poisson_guess", cases, sizeof cases / sizeof cases[0]);
+}

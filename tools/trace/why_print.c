@@ -1,0 +1,238 @@
+/*
+ * why_print.c - causes as sentences: what happened, what it cost, what may help.
+ */
+#include <stdlib.h>
+
+#include "tools/trace/waits.h"
+#include "tools/trace/why.h"
+
+#define PAIRS 5
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+/* "t40001 on h1" */
+static void put_task(const struct trace *trace, uint32_t task, FILE *out)
+{
+    if (task == TRACE_NONE)
+        fputs("a task that is not in the trace", out);
+    else
+        fprintf(out, "t%x on %s", trace->tasks[task].tid,
+                trace->hosts[trace->tasks[task].host].name);
+}
+
+static void put_slow_task(const struct trace *trace, const struct why *why, FILE *out)
+{
+    put_task(trace, why->who, out);
+    if (why->who == TRACE_NONE)
+        fputs(" kept others waiting, such as the console or a task of another program", out);
+    else if (why->ratio >= 1.3)
+        fprintf(out,
+                " kept the others waiting: it computed %.1f times as long as the middle one of the "
+                "others. Give it less work, or use a bag, from which each takes what it can do",
+                why->ratio);
+    else
+        fputs(
+            " kept the others waiting, though it does not compute longer than others: they need "
+            "what it makes. Let it send sooner, or let them do something else first (covey_irecv)",
+            out);
+}
+
+static void put_link(const struct trace *trace, const struct why *why, FILE *out)
+{
+    const char *from = trace->hosts[why->who].name, *to = trace->hosts[why->whom].name;
+    if (why->who == why->whom)
+        fprintf(out, "messages within %s were waited for on their way, %.1f MB a second", from,
+                why->rate / 1e6);
+    else
+        fprintf(out, "messages from %s to %s were waited for on their way, %.1f MB a second", from,
+                to, why->rate / 1e6);
+    if (why->who != why->whom && why->usual > 0 && why->rate < why->usual / 1.5)
+        fprintf(out,
+                ", while others go at %.1f. Look at that link, or place tasks that talk much "
+                "on one host (covey run --traffic)",
+                why->usual / 1e6);
+    else
+        fputs(". Send less or larger messages, or compute meanwhile (covey_isend, covey_irecv)",
+              out);
+}
+
+static void put_cause(const struct trace *trace, const struct why *why, FILE *out)
+{
+    switch (why->kind) {
+    case WHY_TASK:
+        put_slow_task(trace, why, out);
+        break;
+    case WHY_HOST:
+        fprintf(out,
+                "%s is slow: each of its tasks computed %.1f times as long as the middle one of "
+                "other hosts, or longer. Give it less, use a bag, or see what else runs there "
+                "(covey top)",
+                trace->hosts[why->who].name, why->ratio);
+        break;
+    case WHY_LINK:
+        put_link(trace, why, out);
+        break;
+    case WHY_CREDIT:
+        fputs("senders waited for credit: ", out);
+        put_task(trace, why->who, out);
+        fputs(" does not receive what comes. Let it receive sooner, or send it less", out);
+        break;
+    case WHY_TURN:
+        fputs("sends waited for their turn on a link that is shared (contention in covey.conf)",
+              out);
+        break;
+    case WHY_LOCK:
+        fprintf(out, "the lock '%s' was waited for, most for ", trace->names[why->name]);
+        put_task(trace, why->who, out);
+        fputs(". Hold it for less, or have several locks", out);
+        break;
+    case WHY_ITEMS:
+        fputs("workers waited for a bag that was empty. Put items sooner, or cut them smaller",
+              out);
+        break;
+    case WHY_RESULTS:
+        fputs("results of a bag were waited for: it has too few workers, or items that are too "
+              "large. Start more workers, or cut the items smaller",
+              out);
+        break;
+    default:
+        put_task(trace, why->who, out);
+        fprintf(out, " was in '%s' when the trace ended", trace->names[why->name]);
+        if (why->whom != TRACE_NONE) {
+            fputs(", waiting for ", out);
+            put_task(trace, why->whom, out);
+        }
+        break;
+    }
+}
+
+/* ---- the worst waits as they are ---- */
+
+struct pair {
+    uint32_t task, other, name;
+    enum wait_cause cause;
+    uint64_t ns;
+};
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    if (x->task != y->task)
+        return x->task < y->task ? -1 : 1;
+    if (x->other != y->other)
+        return x->other < y->other ? -1 : 1;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return (int)x->cause - (int)y->cause;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    return x->ns > y->ns ? -1 : x->ns < y->ns ? 1 : by_pair(a, b);
+}
+
+static const char *const verbs[WAIT_CAUSE_COUNT] = {
+    [WAIT_SENDER] = "to send",     [WAIT_TRANSFER] = ", whose message was on its way",
+    [WAIT_CREDIT] = "to receive",  [WAIT_TURN] = ", to which it was not its turn to send",
+    [WAIT_LOCK] = "to unlock",     [WAIT_COLLECTIVE] = "to call it, too",
+    [WAIT_ITEMS] = "for items",    [WAIT_RESULTS] = "for results",
+    [WAIT_NEVER] = "until the end"};
+
+static void put_pairs(const struct trace *trace, const struct waits *waits, struct pair *pairs,
+                      FILE *out)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < waits->count; i++) {
+        const struct wait *w = &waits->items[i];
+        pairs[i] = (struct pair){w->task, w->other, w->name, w->cause, w->end_ns - w->begin_ns};
+    }
+    qsort(pairs, waits->count, sizeof *pairs, by_pair);
+    for (size_t i = 0; i < waits->count; i++) {
+        if (used > 0 && by_pair(&pairs[used - 1], &pairs[i]) == 0)
+            pairs[used - 1].ns += pairs[i].ns;
+        else
+            pairs[used++] = pairs[i];
+    }
+    qsort(pairs, used, sizeof *pairs, by_time);
+    fputs(used > 0 ? "\nThe longest waits:\n" : "", out);
+    for (size_t i = 0; i < used && i < PAIRS; i++) {
+        const struct pair *p = &pairs[i];
+        const struct trace_task *task = &trace->tasks[p->task];
+        fprintf(out, "  t%x waited %.3f s, %.0f %% of its time, in %s", task->tid, seconds(p->ns),
+                100.0 * (double)p->ns / (double)(task->end_ns - task->begin_ns + 1),
+                trace->names[p->name]);
+        if (p->other != TRACE_NONE)
+            fprintf(out, " for t%x", trace->tasks[p->other].tid);
+        fprintf(out, "%s%s\n", verbs[p->cause][0] == ',' ? "" : " ", verbs[p->cause]);
+    }
+}
+
+/* ---- the critical path ---- */
+
+static void put_path(const struct trace *trace, const struct waits *waits, uint64_t *on_path,
+                     FILE *out)
+{
+    if (!trace_path(trace, waits, on_path))
+        return;
+    fputs("\nThe critical path, on which nothing could begin sooner, is in:\n", out);
+    for (int rank = 0; rank < PAIRS; rank++) {
+        size_t most = 0;
+        for (size_t t = 1; t < trace->task_count; t++)
+            most = on_path[t] > on_path[most] ? t : most;
+        if (trace->task_count == 0 || on_path[most] == 0)
+            return;
+        fputs("  ", out);
+        put_task(trace, (uint32_t)most, out);
+        fprintf(out, ": %.3f s, %.0f %%\n", seconds(on_path[most]),
+                100.0 * (double)on_path[most] / (double)(trace->end_ns + 1));
+        on_path[most] = 0;
+    }
+}
+
+static void put_causes(const struct trace *trace, const struct why *causes, size_t count,
+                       size_t most, FILE *out)
+{
+    uint64_t all_ns = 1;
+    for (size_t t = 0; t < trace->task_count; t++)
+        all_ns += trace->tasks[t].end_ns - trace->tasks[t].begin_ns;
+    fprintf(out, "%zu tasks on %zu hosts, %.3f s.\n", trace->task_count, trace->host_count,
+            seconds(trace->end_ns));
+    if (count == 0)
+        fputs("No task waited for anything.\n", out);
+    for (size_t i = 0; i < count && i < most; i++) {
+        fprintf(out, "%zu. %.1f %% of all tasks' time (%.3f s): ", i + 1,
+                100.0 * (double)causes[i].cost_ns / (double)all_ns, seconds(causes[i].cost_ns));
+        put_cause(trace, &causes[i], out);
+        fputs(".\n", out);
+    }
+    if (count > most)
+        fprintf(out, "%zu smaller causes are left out.\n", count - most);
+}
+
+bool why_print(const struct trace *trace, size_t most, FILE *out)
+{
+    struct waits waits;
+    size_t count = 0;
+    struct why *causes = why_find(trace, &count);
+    if (causes == NULL || !waits_find(trace, &waits)) {
+        free(causes);
+        return false;
+    }
+    struct pair *pairs = malloc((waits.count + 1) * sizeof *pairs);
+    uint64_t *on_path = malloc((trace->task_count + 1) * sizeof *on_path);
+    bool good = pairs != NULL && on_path != NULL;
+    if (good) {
+        put_causes(trace, causes, count, most, out);
+        put_pairs(trace, &waits, pairs, out);
+        put_path(trace, &waits, on_path, out);
+    }
+    free(pairs);
+    free(on_path);
+    waits_free(&waits);
+    free(causes);
+    return good;
+}
