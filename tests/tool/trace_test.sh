@@ -44,6 +44,20 @@ if [ -x "$pvm" ]; then
     [ "$(rows ',(send|receive),')" -gt 0 ] || bad "its messages"
 fi
 
+# ---- where the time went, at the end of a run ----
+
+mkdir "$dir/passing"
+summed() { TMPDIR=$dir/passing covey run --summary "$@" 2>"$dir/sum" </dev/null >"$dir/out"; }
+expect "a run is summed up" summed -n 4 "$traced" slow
+expect "by task" [ "$(grep -cE '^t[0-9a-f]+ +h[01] +[0-9.]+ +[0-9.]+ ' "$dir/sum")" = 4 ]
+expect "with the longest waits, three at most" test "$(grep -cE '^  t[0-9a-f]+ waited [0-9.]+ s, ' "$dir/sum")" = 3
+expect "that leaves no file" [ -z "$(ls "$dir/passing")" ]
+summed --trace "$dir/kept" -n 2 "$traced" words
+expect "of a file that is kept" says 0 'events of 2 tasks' covey trace "$dir/kept"
+summed -n 2 sh -c 'exit 3'
+expect "the exit status is the tasks'" [ $? = 3 ]
+expect "no folder for it" says 1 'summary: .*No such file' env TMPDIR="$dir/none" covey run --summary true
+
 # ---- a trace of all, of a virtual machine that runs ----
 
 mkfifo "$dir/fifo"

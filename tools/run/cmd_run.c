@@ -27,6 +27,7 @@
 #include "tools/run/inlet.h"
 #include "tools/run/outlet.h"
 #include "tools/run/run_line.h"
+#include "tools/run/run_trace.h"
 
 #define TAG_EXIT COVEY_TAG_MAX /* of the notices */
 #define TAG_ADOPTED (COVEY_TAG_MAX - 1)
@@ -404,38 +405,17 @@ static int run_tasks(struct run *run)
     return error;
 }
 
-/* ---- The trace ---------------------------------------------------------------------------- */
-
-static int trace_begin(struct run *run, covey_trace_t **trace)
-{
-    const struct covey_options o = {.vm = tool_by_socket(run->tool) ? NULL : run->tool->vm_name};
-    if (!run->line.trace)
-        return TOOL_OK;
-    int error = covey_trace_open(trace, &o, run->line.trace, covey_mytid(run->tool->vm));
-    return error < 0 ? tool_failed(run->tool, "run", error) : TOOL_OK;
-}
-
-static void trace_end(struct run *run, covey_trace_t **trace)
-{
-    struct covey_trace_end end = {0};
-    if (covey_trace_close(trace, &end) < 0)
-        worsen(run, tool_error("run", "the trace is not whole: %s", covey_error_text()));
-    if (end.untraced > 0)
-        tool_error("run", "%llu tasks are not in the trace: their hosts have no room for so many",
-                   (unsigned long long)end.untraced);
-}
-
 static int execute(struct run *run)
 {
     struct interrupt *interrupt = interrupt_start(kill_by_signal, run);
     if (!interrupt)
         return tool_error("run", "no thread can be started; free memory or processes");
-    covey_trace_t *trace = NULL;
+    struct run_trace trace = {0};
     int status = tool_join(run->tool, "run");
     if (status == TOOL_OK)
-        status = trace_begin(run, &trace);
+        status = run_trace_begin(&trace, run->tool, &run->line);
     int error = status == TOOL_OK ? run_tasks(run) : 0;
-    trace_end(run, &trace);
+    worsen(run, run_trace_end(&trace));
     int signal_number = interrupt_stop(&interrupt);
     if (signal_number) {
         /* The terminal has shown ^C: what follows begins on a line of its own. */
@@ -473,7 +453,7 @@ const struct command cmd_run = {
     .usage =
         "[-n N|auto] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
         "[--cwd DIR] [--tag-output] [--no-input] [--no-descendants] [--strict] [--memory BYTES] "
-        "[--traffic TID:BYTES] [--explain] [--trace FILE] PROG [ARG...]",
+        "[--traffic TID:BYTES] [--explain] [--trace FILE] [--summary] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",
     .options = run_line_options,
     .operand = "PROG",

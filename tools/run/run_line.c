@@ -35,6 +35,7 @@ const struct args_option run_line_options[] = {
     {"traffic", 'T', "TID:BYTES", "each task will exchange so much with that one, such as 1G"},
     {"explain", 'x', NULL, "print why each host was chosen, or was not"},
     {"trace", 'R', "FILE", "record what the tasks do; to read it: covey trace FILE"},
+    {"summary", 'S', NULL, "say at the end, by task, where the time went, and the longest waits"},
     {NULL, 0, NULL, NULL}};
 
 /* path, made absolute by the current directory; NULL after an error line. */
@@ -206,13 +207,11 @@ int run_line_read(struct run_line *line, int argc, char **argv)
     line->trace = trace != NULL && *trace != '\0' ? trace : NULL;
     int status = route && *route ? set_route(line, "COVEY_ROUTE", route) : TOOL_OK;
     int key = ARGS_END;
-    const struct arguments_place places[] = {{'D', .flag = &line->alone},
-                                             {'s', .flag = &line->strict},
-                                             {'x', .flag = &line->explain},
-                                             {'t', .flag = &line->tagged},
-                                             {'a', .text = &line->what.arch},
-                                             {'R', .text = &line->trace},
-                                             {0}};
+    const struct arguments_place places[] = {
+        {'D', .flag = &line->alone},     {'s', .flag = &line->strict},
+        {'x', .flag = &line->explain},   {'t', .flag = &line->tagged},
+        {'a', .text = &line->what.arch}, {'R', .text = &line->trace},
+        {'S', .flag = &line->summary},   {0}};
     args_init(&args, run_line_options, argc, argv);
     while (status == TOOL_OK && (key = args_next(&args)) > 0)
         status = arguments_keep(places, key, args.value) ? TOOL_OK

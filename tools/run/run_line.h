@@ -29,6 +29,7 @@ struct run_line {
     bool explain;
     bool tagged;       /* each line of output is */
     const char *trace; /* the file into which what tasks do is recorded; NULL: none */
+    bool summary;      /* at the end it is said where their time went */
 };
 
 extern const struct args_option run_line_options[];

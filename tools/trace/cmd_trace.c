@@ -13,6 +13,7 @@
 #include "tools/base/command.h"
 #include "tools/trace/forms.h"
 #include "tools/trace/summary.h"
+#include "tools/trace/trace_file.h"
 #include "tools/trace/why.h"
 
 #define STOP_US 60000000
@@ -88,35 +89,7 @@ static int stop_trace(struct tool *tool)
     return error < 0 ? tool_failed(tool, "trace", error) : TOOL_OK;
 }
 
-/* ---- reading ---- */
-
-static uint8_t *read_file(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "re");
-    uint8_t *bytes = NULL;
-    size_t room = 0;
-    *size = 0;
-    while (f != NULL && !feof(f) && !ferror(f)) {
-        if (*size == room) {
-            room = room == 0 ? 1 << 20 : 2 * room;
-            uint8_t *more = realloc(bytes, room);
-            if (more == NULL)
-                break;
-            bytes = more;
-        }
-        *size += fread(bytes + *size, 1, room - *size, f);
-    }
-    bool good = f != NULL && feof(f) && !ferror(f);
-    int error = errno;
-    if (f != NULL)
-        fclose(f);
-    if (good)
-        return bytes;
-    tool_error("trace", "%s: %s", path,
-               f == NULL || error != 0 ? strerror(error) : "memory is exhausted");
-    free(bytes);
-    return NULL;
-}
+/* ---- what is made of a file ---- */
 
 typedef bool form_fn(const struct trace *trace, FILE *out);
 
@@ -132,54 +105,21 @@ static form_fn *form_find(const char *name)
     return NULL;
 }
 
-/* What is not in it is said before what is. */
-static void say_missing(const struct trace *trace, const char *path)
+static int print_trace(const struct trace *trace, void *context)
 {
-    if (trace->cut)
-        tool_error("trace", "%s ends in the middle: what came before is read", path);
-    if (trace->dropped > 0)
-        tool_error("trace",
-                   "%llu records are missing: tasks wrote them faster than they were fetched",
-                   (unsigned long long)trace->dropped);
-    if (trace->untraced > 0)
-        tool_error("trace", "%llu tasks are missing: their hosts had no room for so many",
-                   (unsigned long long)trace->untraced);
-}
-
-static int print_trace(const struct trace *trace, const struct asked *asked)
-{
+    const struct asked *asked = context;
     FILE *out = asked->out != NULL ? fopen(asked->out, "we") : stdout;
     if (out == NULL)
         return tool_error("trace", "%s: %s", asked->out, strerror(errno));
     bool good = asked->why            ? why_print(trace, FINDINGS, out)
                 : asked->form != NULL ? form_find(asked->form)(trace, out)
-                                      : trace_summary(trace, out);
+                                      : trace_summary(trace, 0, out);
     bool written = fflush(out) == 0 && !ferror(out);
     if (out != stdout)
         written = fclose(out) == 0 && written;
     if (!good)
         return tool_error("trace", "memory is exhausted");
     return written ? TOOL_OK : tool_error("trace", "not all could be written");
-}
-
-static int read_trace(const struct asked *asked)
-{
-    struct trace trace = {0};
-    size_t size = 0;
-    const char *path = asked->words[0];
-    uint8_t *bytes = read_file(path, &size);
-    if (bytes == NULL)
-        return TOOL_FAILED;
-    int status = TOOL_FAILED;
-    if (trace_read(&trace, bytes, size)) {
-        say_missing(&trace, path);
-        status = print_trace(&trace, asked);
-    } else {
-        tool_error("trace", "%s: %s", path, trace.error);
-    }
-    trace_free(&trace);
-    free(bytes);
-    return status;
 }
 
 /* ---- the command ---- */
@@ -216,7 +156,7 @@ static int trace_command(struct tool *tool, int argc, char **argv)
         return tool_usage("trace", "--to %s: must be perfetto, paje or csv", asked.form);
     if (asked.form != NULL && asked.why)
         return tool_usage("trace", "--why is no form: not together with --to");
-    return read_trace(&asked);
+    return trace_file_use("trace", asked.words[0], print_trace, &asked);
 }
 
 const struct command cmd_trace = {

@@ -44,7 +44,7 @@ static void add_task(struct table *table, const struct trace *trace, const struc
               CELL("%llu", (unsigned long long)bytes), task->command);
 }
 
-bool trace_summary(const struct trace *trace, FILE *out)
+bool trace_summary(const struct trace *trace, size_t most, FILE *out)
 {
     static const char *const columns[] = {"TASK",    "HOST",    ">SECONDS",  ">COMPUTES%",
                                           ">CALLS%", ">WAITS%", ">MESSAGES", ">BYTES",
@@ -58,13 +58,13 @@ bool trace_summary(const struct trace *trace, FILE *out)
     struct table *table = table_create(columns);
     for (uint32_t t = 0; t < trace->task_count; t++)
         add_task(table, trace, &waits, t, computed[t]);
-    int failed = table_print(table, out);
+    bool good = table_print(table, out) == 0;
     table_destroy(table);
+    fprintf(out, "%zu events of %zu tasks on %zu hosts in %.3f s", trace->event_count,
+            trace->task_count, trace->host_count, (double)trace->end_ns / 1e9);
+    fputs(most > 0 ? "\n" : "; what they waited for: covey trace --why\n", out);
+    good = (most == 0 || waits_print(trace, &waits, most, out)) && good;
     waits_free(&waits);
     free(computed);
-    fprintf(
-        out,
-        "%zu events of %zu tasks on %zu hosts in %.3f s; what they waited for: covey trace --why\n",
-        trace->event_count, trace->task_count, trace->host_count, (double)trace->end_ns / 1e9);
-    return failed == 0;
+    return good;
 }

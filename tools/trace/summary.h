@@ -8,7 +8,8 @@
 
 #include "tools/trace/trace.h"
 
-/* A line for each task: where its time went, and what it sent. False: no memory. */
-bool trace_summary(const struct trace *trace, FILE *out);
+/* A line for each task: where its time went, and what it sent; then the longest waits, `most` at
+ * most. False: no memory. */
+bool trace_summary(const struct trace *trace, size_t most, FILE *out);
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef COVEY_TOOLS_TRACE_WAITS_H
 #define COVEY_TOOLS_TRACE_WAITS_H
 
+#include <stdio.h>
+
 #include "tools/trace/trace.h"
 
 #define WAIT_CAUSES(X)                                                                             \
@@ -41,6 +43,10 @@ struct waits {
 
 bool waits_find(const struct trace *trace, struct waits *waits); /* false: no memory */
 void waits_free(struct waits *waits);
+
+/* The longest ones, `most` at most, as sentences; those of one task for another in one call are
+ * one. False: no memory. */
+bool waits_print(const struct trace *trace, const struct waits *waits, size_t most, FILE *out);
 
 /* By task: time outside of calls. NULL: no memory. */
 uint64_t *trace_computed(const struct trace *trace);

@@ -6,7 +6,7 @@
 #include "tools/trace/waits.h"
 #include "tools/trace/why.h"
 
-#define PAIRS 5
+#define LONGEST 5
 
 static double seconds(uint64_t ns)
 {
@@ -109,68 +109,6 @@ static void put_cause(const struct trace *trace, const struct why *why, FILE *ou
     }
 }
 
-/* ---- the worst waits as they are ---- */
-
-struct pair {
-    uint32_t task, other, name;
-    enum wait_cause cause;
-    uint64_t ns;
-};
-
-static int by_pair(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    if (x->task != y->task)
-        return x->task < y->task ? -1 : 1;
-    if (x->other != y->other)
-        return x->other < y->other ? -1 : 1;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return (int)x->cause - (int)y->cause;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    return x->ns > y->ns ? -1 : x->ns < y->ns ? 1 : by_pair(a, b);
-}
-
-static const char *const verbs[WAIT_CAUSE_COUNT] = {
-    [WAIT_SENDER] = "to send",     [WAIT_TRANSFER] = ", whose message was on its way",
-    [WAIT_CREDIT] = "to receive",  [WAIT_TURN] = ", to which it was not its turn to send",
-    [WAIT_LOCK] = "to unlock",     [WAIT_COLLECTIVE] = "to call it, too",
-    [WAIT_ITEMS] = "for items",    [WAIT_RESULTS] = "for results",
-    [WAIT_NEVER] = "until the end"};
-
-static void put_pairs(const struct trace *trace, const struct waits *waits, struct pair *pairs,
-                      FILE *out)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < waits->count; i++) {
-        const struct wait *w = &waits->items[i];
-        pairs[i] = (struct pair){w->task, w->other, w->name, w->cause, w->end_ns - w->begin_ns};
-    }
-    qsort(pairs, waits->count, sizeof *pairs, by_pair);
-    for (size_t i = 0; i < waits->count; i++) {
-        if (used > 0 && by_pair(&pairs[used - 1], &pairs[i]) == 0)
-            pairs[used - 1].ns += pairs[i].ns;
-        else
-            pairs[used++] = pairs[i];
-    }
-    qsort(pairs, used, sizeof *pairs, by_time);
-    fputs(used > 0 ? "\nThe longest waits:\n" : "", out);
-    for (size_t i = 0; i < used && i < PAIRS; i++) {
-        const struct pair *p = &pairs[i];
-        const struct trace_task *task = &trace->tasks[p->task];
-        fprintf(out, "  t%x waited %.3f s, %.0f %% of its time, in %s", task->tid, seconds(p->ns),
-                100.0 * (double)p->ns / (double)(task->end_ns - task->begin_ns + 1),
-                trace->names[p->name]);
-        if (p->other != TRACE_NONE)
-            fprintf(out, " for t%x", trace->tasks[p->other].tid);
-        fprintf(out, "%s%s\n", verbs[p->cause][0] == ',' ? "" : " ", verbs[p->cause]);
-    }
-}
-
 /* ---- the critical path ---- */
 
 static void put_path(const struct trace *trace, const struct waits *waits, uint64_t *on_path,
@@ -179,7 +117,7 @@ static void put_path(const struct trace *trace, const struct waits *waits, uint6
     if (!trace_path(trace, waits, on_path))
         return;
     fputs("\nThe critical path, on which nothing could begin sooner, is in:\n", out);
-    for (int rank = 0; rank < PAIRS; rank++) {
+    for (int rank = 0; rank < LONGEST; rank++) {
         size_t most = 0;
         for (size_t t = 1; t < trace->task_count; t++)
             most = on_path[t] > on_path[most] ? t : most;
@@ -222,15 +160,13 @@ bool why_print(const struct trace *trace, size_t most, FILE *out)
         free(causes);
         return false;
     }
-    struct pair *pairs = malloc((waits.count + 1) * sizeof *pairs);
     uint64_t *on_path = malloc((trace->task_count + 1) * sizeof *on_path);
-    bool good = pairs != NULL && on_path != NULL;
+    bool good = on_path != NULL;
     if (good) {
         put_causes(trace, causes, count, most, out);
-        put_pairs(trace, &waits, pairs, out);
+        good = waits_print(trace, &waits, LONGEST, out);
         put_path(trace, &waits, on_path, out);
     }
-    free(pairs);
     free(on_path);
     waits_free(&waits);
     free(causes);
