@@ -113,6 +113,7 @@ $(BUILD)/deps.ok: scripts/deps.sh
 # what the compiler does not see that this one embeds
 TEMPLATES := $(wildcard lib/schedule/template/*.c)
 $(BUILD)/obj/lib/schedule/schedule_code.o: $(TEMPLATES)
+$(BUILD)/obj/tools/trace/to_html.o: tools/trace/page/page.html
 
 # loops over the elements of arrays: several at once
 $(BUILD)/obj/lib/collective/op.o $(call objects,$(addprefix lib/domain/,grid/sum.c grid/field.c poisson/kernel.c poisson/transfer.c)): ALL_CFLAGS += -O3
@@ -444,8 +445,9 @@ bench-bag: all ## measure bags of work beside GNU parallel and an MPI master wit
 	@BUILD=$(BUILD) tests/bench/bag.sh
 
 .PHONY: bench-trace
-bench-trace: all $(BUILD)/tests/bench/trace_load ## measure what a trace costs: a ring of 8 tasks and a demo, without and with it
+bench-trace: all $(BUILD)/tests/bench/trace_load $(BUILD)/tests/bench/trace_page ## measure what a trace costs: a ring of 8 tasks and a demo, without and with it; and its page in Chromium
 	@BUILD=$(BUILD) tests/bench/trace.sh
+	@! command -v chromium >/dev/null || BUILD=$(BUILD) tests/bench/trace_page.sh
 
 .PHONY: bench-libraries
 bench-libraries: all $(BUILD)/tests/bench/choice_times ## measure the solvers: what is chosen beside all algorithms, under load, beside rivals; as root (PARTS="choice load rivals")

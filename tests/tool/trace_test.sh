@@ -104,6 +104,32 @@ expect "states of Paje end" pushed
 in_order() { awk '/^[0-9]/ && $1 != 3 && $1 > 3 { if ($2 + 0 < at) exit 1; at = $2 + 0 }' "$dir/paje"; }
 expect "in the order of time" in_order
 
+# ---- the page ----
+
+# As a browser has it in the end.
+page() {
+    local root=()
+    [ "$(id -u)" != 0 ] || root=(--no-sandbox)
+    covey trace --to html --out "$dir/page.html" "$1" &&
+        timeout 120 chromium --headless=new "${root[@]}" --disable-gpu --user-data-dir="$dir/browser" --dump-dom "file://$dir/page.html" >"$dir/dom" 2>"$dir/err"
+}
+shows() { grep -qE -- "$1" "$dir/dom" || { tail -n 5 "$dir/err" && false; }; }
+hostile='</script><script>document.documentElement.dataset.owned=1</script><img src=x onerror=document.documentElement.dataset.owned=2>' # a name
+COVEY_TRACE=$dir/hostile covey run -n 2 "$traced" words "$hostile" >"$dir/out"
+covey trace --to html --out "$dir/page.html" "$dir/hostile"
+expect "a page has the scripts that it was made with" [ "$(grep -c '<script' "$dir/page.html")" = "$(grep -c '<script' tools/trace/page/page.html)" ]
+expect "and loads nothing" [ "$(grep -cE '(src|href)="|https?://' "$dir/page.html")" = 0 ]
+if command -v chromium >/dev/null; then
+    expect "a browser draws it" page "$dir/kept" && expect "to the end" shows 'data-drawn="[0-9]+"'
+    expect "with a row for each task" [ "$(grep -o '<td class="text">t[0-9a-f]*</td>' "$dir/dom" | wc -l)" = 2 ]
+    expect "and the program's numbers" shows '<p class="faint">[a-z]+, 2 tasks</p>'
+    expect "what a program calls its numbers" page "$dir/hostile"
+    expect "is shown" shows '&lt;/script&gt;&lt;script&gt;document.*onerror=.*, 2 tasks'
+    expect "and not run" [ "$(grep -c 'data-owned' "$dir/dom")" = 0 ]
+else
+    skip "the page in a browser" "chromium is not installed"
+fi
+
 # ---- files that are no traces, or not whole ----
 
 head -c $(($(stat -c %s "$file") / 2)) "$file" >"$dir/half"

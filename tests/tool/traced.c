@@ -5,7 +5,7 @@
  *   traced slow     a ring, in which the third task computes twenty times as long as the others
  *   traced lock     a lock that the second task holds while it computes
  *   traced die      the second task aborts, with a mark before
- *   traced words    parts, marks and numbers of the program's own
+ *   traced words [NAME]  parts, marks and numbers of the program's own, one of that name
  *   traced wait     until standard input ends
  */
 #include <covey.h>
@@ -75,11 +75,13 @@ static void die(void)
         check(covey_recv_array(vm, tids[1], 5, COVEY_FOREVER, COVEY_INT64, &word, 1, NULL, NULL));
 }
 
-static void words(void)
+static void words(const char *name)
 {
     check(covey_trace_begin(vm, "part"));
     for (int i = 0; i < 3; i++)
         check(covey_trace_count(vm, "number", 1.5 * i));
+    if (name != NULL)
+        check(covey_trace_count(vm, name, 1));
     check(covey_trace_mark(vm, "a mark, with a \"quote\""));
     check(covey_trace_end(vm, "part"));
     printf("traced: %d\n", covey_trace_on(vm));
@@ -103,7 +105,7 @@ int main(int argc, char **argv)
         while (getchar() != EOF)
             continue;
     else
-        words();
+        words(argc > 2 ? argv[2] : NULL);
     covey_free(tids);
     covey_leave(&vm);
     return 0;

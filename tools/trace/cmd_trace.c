@@ -20,7 +20,7 @@
 #define FINDINGS 10
 
 static const struct args_option options[] = {
-    {"to", 't', "FORM", "write it as perfetto, paje or csv"},
+    {"to", 't', "FORM", "write it as perfetto, paje, csv or html"},
     {"out", 'o', "FILE", "there, not to standard output"},
     {"why", 'w', NULL, "say what tasks waited for, why, and what may help"},
     {NULL, 0, NULL, NULL}};
@@ -98,7 +98,10 @@ static form_fn *form_find(const char *name)
     static const struct {
         const char *name;
         form_fn *write;
-    } forms[] = {{"perfetto", trace_to_perfetto}, {"paje", trace_to_paje}, {"csv", trace_to_csv}};
+    } forms[] = {{"perfetto", trace_to_perfetto},
+                 {"paje", trace_to_paje},
+                 {"csv", trace_to_csv},
+                 {"html", trace_to_html}};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         if (strcmp(forms[i].name, name) == 0)
             return forms[i].write;
@@ -153,7 +156,7 @@ static int trace_command(struct tool *tool, int argc, char **argv)
     if (asked.count == 2)
         return tool_usage("trace", "%s: one file at a time", asked.words[1]);
     if (asked.form != NULL && form_find(asked.form) == NULL)
-        return tool_usage("trace", "--to %s: must be perfetto, paje or csv", asked.form);
+        return tool_usage("trace", "--to %s: must be perfetto, paje, csv or html", asked.form);
     if (asked.form != NULL && asked.why)
         return tool_usage("trace", "--why is no form: not together with --to");
     return trace_file_use("trace", asked.words[0], print_trace, &asked);
@@ -162,7 +165,7 @@ static int trace_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_trace = {
     .name = "trace",
     .run = trace_command,
-    .usage = "start FILE | stop | FILE [--why] [--to perfetto|paje|csv] [--out FILE]",
+    .usage = "start FILE | stop | FILE [--why] [--to perfetto|paje|csv|html] [--out FILE]",
     .help = "record what tasks do, and say what a recording tells",
     .options = options,
     .operand = "FILE",

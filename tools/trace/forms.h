@@ -9,6 +9,7 @@
 #include "tools/trace/trace.h"
 
 bool trace_to_csv(const struct trace *trace, FILE *out);
+bool trace_to_html(const struct trace *trace, FILE *out);     /* false: no memory */
 bool trace_to_paje(const struct trace *trace, FILE *out);     /* false: no memory */
 bool trace_to_perfetto(const struct trace *trace, FILE *out); /* false: no memory */
 

@@ -1,8 +1,8 @@
 /*
  * slices.c - what tasks did, as intervals that lie in each other: what timelines are drawn of.
  *
- * Calls of several threads overlap; one that would end behind the one that it began in is cut
- * there. A part of the program ends with the latest mark of its name, or with the task.
+ * Calls of several threads overlap: one of the two is cut where the other begins or ends. A part of
+ * the program ends with the latest mark of its name, or with the task.
  */
 #include <stdlib.h>
 
@@ -33,15 +33,23 @@ static uint64_t part_end(const struct trace *trace, size_t at)
     return task->end_ns;
 }
 
-/* Those that are cut never begin before those that they lie in. */
+/* Of two that overlap the longer part stays: mostly they do by a moment, since the clocks of hosts
+ * are only known so well, and then the first one ends where the second begins. Those that are cut
+ * never begin before those that they lie in. */
 static void nest(struct trace_slice *slices, size_t count, size_t *stack)
 {
     size_t depth = 0;
     for (size_t i = 0; i < count; i++) {
         struct trace_slice *s = &slices[i];
-        while (depth > 0 && (slices[stack[depth - 1]].task != s->task ||
-                             slices[stack[depth - 1]].end_ns <= s->begin_ns))
-            depth--;
+        for (; depth > 0; depth--) {
+            struct trace_slice *outer = &slices[stack[depth - 1]];
+            if (outer->task == s->task && outer->end_ns > s->begin_ns) {
+                uint64_t common_ns = outer->end_ns - s->begin_ns;
+                if (s->end_ns <= outer->end_ns || common_ns > (s->end_ns - s->begin_ns) / 2)
+                    break;
+                outer->end_ns = s->begin_ns;
+            }
+        }
         if (depth > 0 && s->end_ns > slices[stack[depth - 1]].end_ns)
             s->end_ns = slices[stack[depth - 1]].end_ns;
         stack[depth++] = i;

@@ -375,24 +375,21 @@ static const struct wait *wait_before(const struct waits *waits, uint32_t task, 
     return NULL;
 }
 
-bool trace_path(const struct trace *trace, const struct waits *waits, uint64_t *on_path)
+void trace_path(const struct trace *trace, const struct waits *waits, trace_leg_fn *leg,
+                void *context)
 {
     uint32_t task = 0;
-    for (size_t i = 0; i < trace->task_count; i++) {
-        on_path[i] = 0;
+    for (size_t i = 0; i < trace->task_count; i++)
         if (trace->tasks[i].end_ns > trace->tasks[task].end_ns)
             task = (uint32_t)i;
-    }
-    if (trace->task_count == 0)
-        return true;
-    uint64_t at_ns = trace->tasks[task].end_ns;
-    for (;;) {
+    uint64_t at_ns = trace->task_count == 0 ? 0 : trace->tasks[task].end_ns;
+    while (trace->task_count > 0) {
         const struct wait *w = wait_before(waits, task, at_ns);
         uint64_t from_ns = w == NULL ? trace->tasks[task].begin_ns : w->freed_ns;
         if (at_ns > from_ns)
-            on_path[task] += at_ns - from_ns;
+            leg(context, task, from_ns, at_ns);
         if (w == NULL || from_ns >= at_ns)
-            return true;
+            return;
         task = w->other;
         at_ns = from_ns;
     }

@@ -52,8 +52,9 @@ bool waits_print(const struct trace *trace, const struct waits *waits, size_t mo
 uint64_t *trace_computed(const struct trace *trace);
 
 /* The chain of what had to end before something else could begin, from the last event back to the
- * first. By task: how long it is on the chain, and how long of that outside of what it waited for.
- * False: no memory. */
-bool trace_path(const struct trace *trace, const struct waits *waits, uint64_t *on_path);
+ * first: calls `leg` for each time in which a task is on it, the last one first. */
+typedef void trace_leg_fn(void *context, uint32_t task, uint64_t begin_ns, uint64_t end_ns);
+void trace_path(const struct trace *trace, const struct waits *waits, trace_leg_fn *leg,
+                void *context);
 
 #endif

@@ -111,11 +111,16 @@ static void put_cause(const struct trace *trace, const struct why *why, FILE *ou
 
 /* ---- the critical path ---- */
 
+static void add_leg(void *context, uint32_t task, uint64_t begin_ns, uint64_t end_ns)
+{
+    uint64_t *on_path = context;
+    on_path[task] += end_ns - begin_ns;
+}
+
 static void put_path(const struct trace *trace, const struct waits *waits, uint64_t *on_path,
                      FILE *out)
 {
-    if (!trace_path(trace, waits, on_path))
-        return;
+    trace_path(trace, waits, add_leg, on_path);
     fputs("\nThe critical path, on which nothing could begin sooner, is in:\n", out);
     for (int rank = 0; rank < LONGEST; rank++) {
         size_t most = 0;
@@ -160,7 +165,7 @@ bool why_print(const struct trace *trace, size_t most, FILE *out)
         free(causes);
         return false;
     }
-    uint64_t *on_path = malloc((trace->task_count + 1) * sizeof *on_path);
+    uint64_t *on_path = calloc(trace->task_count + 1, sizeof *on_path);
     bool good = on_path != NULL;
     if (good) {
         put_causes(trace, causes, count, most, out);

@@ -1,4 +1,4 @@
-/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/waits.c tools/trace/waits_print.c tools/trace/why.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c -lzstd */
+/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/waits.c tools/trace/waits_print.c tools/trace/why.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_html.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c -lzstd -ljansson */
 /*
  * Traces made by hand: what is found in them is known beforehand.
  */
@@ -301,18 +301,24 @@ static void test_the_slow_link_is_named(void)
     trace_free(&trace);
 }
 
+static void add_leg(void *context, uint32_t task, uint64_t begin_ns, uint64_t end_ns)
+{
+    uint64_t *on_path = context;
+    on_path[task] += end_ns - begin_ns;
+}
+
 static void test_the_path_goes_by_who_is_late(void)
 {
     struct trace trace = make(4);
     struct waits waits;
-    uint64_t on_path[4];
+    uint64_t on_path[4] = {0};
     message(&trace, 0, 50, 1, 0, 50, 0);  /* 0 computes 50, */
     message(&trace, 1, 80, 2, 10, 80, 0); /* 1 then 30, */
     add(&trace, 0, TRACE_CALL, "first", 0, 1);
     add(&trace, 2, TRACE_CALL, "last", 95, 100); /* 2 then 20 */
     finish(&trace);
     CU_ASSERT_FATAL(waits_find(&trace, &waits));
-    CU_ASSERT(trace_path(&trace, &waits, on_path));
+    trace_path(&trace, &waits, add_leg, on_path);
     CU_ASSERT_EQUAL(on_path[0], 50 * MS);
     CU_ASSERT_EQUAL(on_path[1], 30 * MS);
     CU_ASSERT_EQUAL(on_path[2], 20 * MS);
@@ -493,6 +499,22 @@ static void test_slices_lie_in_each_other(void)
     trace_free(&trace);
 }
 
+/* As the clocks of hosts, which are mended, let calls of one thread do. */
+static void test_a_call_that_overlaps_by_a_moment_is_not_lost(void)
+{
+    struct trace trace = make(2);
+    size_t count = 0;
+    add(&trace, 0, TRACE_CALL, "send", 10, 21);
+    add(&trace, 0, TRACE_CALL, "recv", 20, 90);
+    finish(&trace);
+    struct trace_slice *s = trace_slices(&trace, &count);
+    CU_ASSERT_FATAL(s != NULL && count == 2);
+    CU_ASSERT(s[0].end_ns - s[0].begin_ns == 10 * MS && s[1].begin_ns == s[0].end_ns);
+    CU_ASSERT_EQUAL(s[1].end_ns - s[1].begin_ns, 70 * MS);
+    free(s);
+    trace_free(&trace);
+}
+
 static void test_csv_and_paje(void)
 {
     struct trace trace = ring(4, (const uint64_t[]){10, 10, 20, 10});
@@ -581,6 +603,8 @@ static const struct test_case cases[] = {
     {"a file is read", test_a_file_is_read},
     {"strange files are refused", test_strange_files_are_refused},
     {"slices lie in each other", test_slices_lie_in_each_other},
+    {"a call that overlaps by a moment is not lost",
+     test_a_call_that_overlaps_by_a_moment_is_not_lost},
     {"csv and paje", test_csv_and_paje},
     {"flows join messages", test_flows_join_messages},
     {"causes are said", test_causes_are_said},
