@@ -55,6 +55,14 @@ void domain_history_note(const char *problem, const char *algorithm, double pred
     look_up(RUNS, problem, algorithm, runs + 1);
 }
 
+void domain_history_note_loaded(const char *problem, const char *algorithm, double predicted_s,
+                                double measured_s, double load)
+{
+    double at_rest_s = measured_s * fmax(load, 1);
+    domain_history_note(problem, algorithm, predicted_s,
+                        measured_s < predicted_s ? fmin(at_rest_s, predicted_s) : measured_s);
+}
+
 void domain_history_look(const char *problem, struct domain_algorithm *rows, int n)
 {
     for (int i = 0; i < n; i++) {

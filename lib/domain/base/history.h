@@ -18,6 +18,11 @@
 void domain_history_note(const char *problem, const char *algorithm, double predicted_s,
                          double measured_s);
 
+/* Of a prediction that is up to `load` times as long for what else seemed to run on the hosts: that
+ * may have ended before the run began, and that is no reason to expect other runs to be faster. */
+void domain_history_note_loaded(const char *problem, const char *algorithm, double predicted_s,
+                                double measured_s, double load);
+
 /* Sets factor, runs and measured_s of the rows, the same at all members: those of the slowest one.
  * A collective call. Errors: those of all collective calls. */
 int domain_history_agree(covey_team_t *team, const char *problem, struct domain_algorithm *rows,

@@ -83,6 +83,7 @@ static int choose(struct covey_dense *plan, covey_team_t *team, const struct den
                                            .swap = figures[4],
                                            .lookahead = figures[5]};
     plan->moves_s = c->at_root ? dense_moves_s(c, &plan->setting.grid) : 0;
+    plan->load = fmax(c->place.load, c->place.load_root);
     return error < 0 ? domain_fail_of(error, "the plan of a problem") : 0;
 }
 
@@ -211,8 +212,8 @@ void dense_note(covey_dense_t *plan, double began_s, int result, int is_solution
     if (result != 0 || (is_solution ? before_s <= 0 : is_half))
         return; /* a further solution is not predicted */
     if (is_told && is_as_chosen(&plan->options.forced))
-        domain_history_note(plan->name, row->name, row->seconds,
-                            before_s * is_solution + seconds + plan->moves_s);
+        domain_history_note_loaded(plan->name, row->name, row->seconds,
+                                   before_s * is_solution + seconds + plan->moves_s, plan->load);
     plan->runs = plan->runs == 1 << 30 ? 8 : plan->runs + 1;
 }
 

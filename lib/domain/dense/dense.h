@@ -21,6 +21,7 @@ struct covey_dense {
     struct dense_setting setting; /* with which it is */
     char name[48];                /* of the problem, as the history has it */
     double moves_s;   /* of the prediction: between rank 0 and the pieces, by calls of their own */
+    double load;      /* by how much others seemed to slow the hosts down when it was planned */
     double factors_s; /* what the last factorization took, until something is solved with it; 0 */
     int runs;
     int rank;

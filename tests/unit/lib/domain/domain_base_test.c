@@ -267,6 +267,10 @@ static void runs_correct_predictions(void)
     domain_history_note("test.11", "local", 0, 1); /* nothing was predicted: nothing is learned */
     domain_history_note("test.11", "local", 1, NAN);
     CU_ASSERT_EQUAL(expected("test.11", 0), 3);
+    domain_history_note_loaded("test.12", "tree", 3, 1.2, 3); /* who was there had gone */
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.12", 1), 1, 1e-5);
+    domain_history_note_loaded("test.12", "tree", 3, 0.5, 3); /* faster even so */
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.12", 1), 0.5, 1e-5);
     domain_cache_save();
     domain_cache_forget();
     CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), 0.5, 1e-4);
