@@ -449,6 +449,10 @@ bench-trace: all $(BUILD)/tests/bench/trace_load $(BUILD)/tests/bench/trace_page
 	@BUILD=$(BUILD) tests/bench/trace.sh
 	@! command -v chromium >/dev/null || BUILD=$(BUILD) tests/bench/trace_page.sh
 
+.PHONY: bench-causes
+bench-causes: all $(BUILD)/tests/tool/traced ## count how often covey trace --why names first what was made to be wrong, in labs as root (RUNS=3 CAUSES="link lock" for less)
+	@BUILD=$(BUILD) tests/bench/trace_causes.sh
+
 .PHONY: bench-libraries
 bench-libraries: all $(BUILD)/tests/bench/choice_times ## measure the solvers: what is chosen beside all algorithms, under load, beside rivals; as root (PARTS="choice load rivals")
 	@BUILD=$(BUILD) tests/bench/libraries.sh $(PARTS)

@@ -103,6 +103,12 @@ pushed() { [ "$(grep -c '^6 ' "$dir/paje")" -gt 0 ] && [ "$(grep -c '^6 ' "$dir/
 expect "states of Paje end" pushed
 in_order() { awk '/^[0-9]/ && $1 != 3 && $1 > 3 { if ($2 + 0 < at) exit 1; at = $2 + 0 }' "$dir/paje"; }
 expect "in the order of time" in_order
+if command -v vite >/dev/null; then
+    cp "$dir/paje" "$dir/paje.trace" # ViTE tells the form by the name
+    expect "ViTE reads it" says 0 '0 errors and 0 warnings' env QT_QPA_PLATFORM=offscreen vite -e "$dir/paje.svg" "$dir/paje.trace"
+else
+    skip "ViTE reads it" "vite is not installed"
+fi
 
 # ---- the page ----
 

@@ -3,6 +3,9 @@
  * Tasks in which something is wrong: what is to be seen in their trace. Started by covey run -n N.
  *
  *   traced slow     a ring, in which the third task computes twenty times as long as the others
+ *   traced ring BYTES  a ring of tasks that compute equally long, with messages of so many bytes
+ *   traced cross BYTES likewise, to the task that is half the number of tasks away
+ *   traced bag      the first task waits for the results of a bag at which the others work
  *   traced lock     a lock that the second task holds while it computes
  *   traced die      the second task aborts, with a mark before
  *   traced words [NAME]  parts, marks and numbers of the program's own, one of that name
@@ -43,6 +46,56 @@ static void slow(void)
         check(covey_recv_array(vm, tids[(me + count - 1) % count], 5, COVEY_FOREVER, COVEY_INT64,
                                &word, 1, NULL, NULL));
     }
+}
+
+static void even(int step, size_t bytes)
+{
+    char *block = calloc(bytes + 1, 1);
+    for (int i = 0; i < ROUNDS && block != NULL; i++) {
+        compute(5);
+        check(covey_send_array(vm, tids[(me + step) % count], 5, COVEY_BYTES, block, bytes));
+        check(covey_recv_array(vm, tids[(me + count - step) % count], 5, COVEY_FOREVER, COVEY_BYTES,
+                               block, bytes, NULL, NULL));
+    }
+    free(block);
+}
+
+static void work(covey_bag_t *bag)
+{
+    struct covey_bag_item item;
+    int taken;
+    while ((taken = covey_bag_take(bag, COVEY_FOREVER, &item, 1)) > 0) {
+        compute(10);
+        check(covey_bag_done(bag, &item, NULL, 0));
+    }
+    check(taken);
+}
+
+static void bag(void)
+{
+    covey_bag_t *bag;
+    covey_team_t *team;
+    check(covey_team_create(vm, tids, count, COVEY_FOREVER, &team));
+    if (me == 0)
+        check(covey_bag_create(vm, "traced", NULL, &bag));
+    check(covey_barrier(team));
+    if (me != 0)
+        check(covey_bag_attach(vm, "traced", &bag));
+    check(covey_barrier(team));
+    if (me != 0) {
+        work(bag);
+    } else {
+        struct covey_bag_result result;
+        int taken;
+        for (int i = 0; i < 2 * ROUNDS; i++)
+            check(covey_bag_put(bag, 0, &i, sizeof i));
+        check(covey_bag_close(bag));
+        while ((taken = covey_bag_result(bag, COVEY_FOREVER, &result, 1)) > 0)
+            continue;
+        check(taken);
+    }
+    covey_bag_free(&bag);
+    covey_team_free(&team);
 }
 
 static void lock(void)
@@ -99,6 +152,12 @@ int main(int argc, char **argv)
         slow();
     else if (strcmp(mode, "lock") == 0)
         lock();
+    else if (strcmp(mode, "ring") == 0 && argc > 2)
+        even(1, strtoul(argv[2], NULL, 10));
+    else if (strcmp(mode, "cross") == 0 && argc > 2)
+        even(count / 2, strtoul(argv[2], NULL, 10));
+    else if (strcmp(mode, "bag") == 0)
+        bag();
     else if (strcmp(mode, "die") == 0)
         die();
     else if (strcmp(mode, "wait") == 0)

@@ -236,6 +236,36 @@ static void links_compare(struct causes *c, double *values)
     }
 }
 
+/* Slower than any network that is in use: messages this small are late, not long. */
+#define LATE_BYTES_PER_S 1e5
+
+static bool is_slow_at(const struct causes *c, const struct why *why, uint32_t host)
+{
+    if (why->cost_ns == 0 || why->ratio < SLOW)
+        return false;
+    return why->kind == WHY_HOST ? why->who == host
+                                 : why->kind == WHY_TASK && c->trace->tasks[why->who].host == host;
+}
+
+/* Who has little of a processor sends and receives late, too: what that costs is the host's, or its
+ * task's, not a link's. */
+static void links_excuse(struct causes *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct why *link = &c->items[i];
+        if (link->kind != WHY_LINK || link->rate >= LATE_BYTES_PER_S)
+            continue;
+        const uint32_t ends[] = {link->who, link->whom};
+        for (size_t k = 0; k < 2 * c->count && link->cost_ns > 0; k++) {
+            struct why *slow = &c->items[k % c->count];
+            if (!is_slow_at(c, slow, ends[k / c->count]))
+                continue;
+            slow->cost_ns += link->cost_ns;
+            link->cost_ns = 0;
+        }
+    }
+}
+
 /* Who of those that waiters of a lock waited for had it longest. */
 static void holder_find(const struct causes *c, struct why *lock, uint64_t *had)
 {
@@ -273,6 +303,7 @@ static void compare_all(struct causes *c, const uint64_t *computed, double *valu
     }
     hosts_find(c, computed, values);
     links_compare(c, values);
+    links_excuse(c);
 }
 
 static struct why *causes_end(struct causes *c, size_t *count)

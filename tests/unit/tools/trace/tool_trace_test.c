@@ -301,6 +301,27 @@ static void test_the_slow_link_is_named(void)
     trace_free(&trace);
 }
 
+static void test_who_is_slow_sends_late(void)
+{
+    struct trace trace = make(4);
+    size_t count = 0;
+    message(&trace, 2, 100, 0, 10, 300, 0); /* of some bytes: no network takes 200 ms for them */
+    for (size_t i = 0; i < trace.event_count; i++)
+        trace.events[i].bytes = 8;
+    for (uint32_t task = 1; task < 4; task += 2)
+        add(&trace, task, TRACE_CALL, "recv", 10, 300);
+    add(&trace, 0, TRACE_CALL, "first", 0, 1);
+    add(&trace, 2, TRACE_CALL, "first", 0, 1);
+    add(&trace, 2, TRACE_CALL, "last", 101, 300);
+    finish(&trace);
+    struct why *why = why_find(&trace, &count);
+    CU_ASSERT_FATAL(why != NULL && count == 1);
+    CU_ASSERT(why[0].kind == WHY_TASK && why[0].who == 2);
+    CU_ASSERT_DOUBLE_EQUAL((double)why[0].cost_ns, 290.0 * MS, 1.0 * MS);
+    free(why);
+    trace_free(&trace);
+}
+
 static void add_leg(void *context, uint32_t task, uint64_t begin_ns, uint64_t end_ns)
 {
     uint64_t *on_path = context;
@@ -602,6 +623,7 @@ static const struct test_case cases[] = {
     {"who waits for ever is named first", test_who_waits_for_ever_is_named_first},
     {"a file is read", test_a_file_is_read},
     {"strange files are refused", test_strange_files_are_refused},
+    {"who is slow sends late", test_who_is_slow_sends_late},
     {"slices lie in each other", test_slices_lie_in_each_other},
     {"a call that overlaps by a moment is not lost",
      test_a_call_that_overlaps_by_a_moment_is_not_lost},
