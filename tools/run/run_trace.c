@@ -75,7 +75,7 @@ int run_trace_end(struct run_trace *t)
     int status = TOOL_OK;
     if (covey_trace_close(&t->trace, &end) < 0)
         status = tool_error("run", "the trace is not whole: %s", covey_error_text());
-    if (end.untraced > 0)
+    else if (end.untraced > 0 && !t->summary) /* which says it itself */
         tool_error("run", "%llu tasks are not in the trace: their hosts have no room for so many",
                    (unsigned long long)end.untraced);
     if (t->summary && status == TOOL_OK)
