@@ -55,8 +55,8 @@ static int coordinator_feed(struct crew *crew, const struct coordinator_program 
     return program->feed != NULL ? program->feed(crew, program->context) : 0;
 }
 
-static int time_run(struct crew *crew, const struct coordinator_program *program,
-                    struct measurement *measurement)
+static int carry_out(struct crew *crew, const struct coordinator_program *program,
+                     struct measurement *measurement)
 {
     double begin = figures_clock();
     if (crew_tell(crew, CREW_GO) < 0)
@@ -70,6 +70,21 @@ static int time_run(struct crew *crew, const struct coordinator_program *program
     /* who does an item of a bag twice may still be at it when all results are there */
     measurement->total_s = conducted && crew->tolerant ? conducted_s : figures_clock() - begin;
     return 0;
+}
+
+/* A part of the program in its trace. */
+static const char *part_name(bool sequential)
+{
+    return sequential ? "sequential run" : "run";
+}
+
+static int time_run(struct crew *crew, const struct coordinator_program *program,
+                    struct measurement *measurement)
+{
+    covey_trace_begin(crew->vm, part_name(crew->sequential));
+    int result = carry_out(crew, program, measurement);
+    covey_trace_end(crew->vm, part_name(crew->sequential));
+    return result;
 }
 
 static int lead_run(struct crew *crew, const struct coordinator_program *program,
@@ -206,6 +221,9 @@ static int coordinator_run(struct coordinator *coordinator)
                              .route = coordinator->options->route,
                              .tolerant = program->tolerant,
                              .title = program->title};
+    if (coordinator->result.predicted.hosts > 0)
+        covey_trace_expect(coordinator->vm, part_name(false),
+                           coordinator->result.predicted.total_s);
     if (measure_baseline(coordinator) < 0 ||
         measure(coordinator, &plan, &coordinator->result.run) < 0)
         return EXIT_FAILURE;

@@ -14,12 +14,15 @@ extern "C" {
 
 /* Marks in the trace of the calling task, which show up beside its calls and messages: a part of
  * the program that begins and ends (parts may lie in each other), a moment, and a number as it is
- * from now on. Names are words of the program's, 255 bytes at most, some thousands different ones.
- * While nobody traces, these do nothing. Errors: EINVAL. */
+ * from now on. covey_trace_expect() tells how many seconds the part of that name that begins next
+ * is predicted to take: `covey trace` shows it beside what it took. Names are words of the
+ * program's, 255 bytes at most, some thousands different ones. While nobody traces, these do
+ * nothing. Errors: EINVAL. */
 int covey_trace_begin(covey_t *vm, const char *name);
 int covey_trace_end(covey_t *vm, const char *name);
 int covey_trace_mark(covey_t *vm, const char *name);
 int covey_trace_count(covey_t *vm, const char *name, double value);
+int covey_trace_expect(covey_t *vm, const char *name, double seconds);
 
 /* Whether somebody traces the calling task: 1 or 0. Errors: EINVAL. */
 int covey_trace_on(covey_t *vm);

@@ -12,6 +12,7 @@
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
+#include "lib/root/seen.h"
 #include "proto/trace/trace_record.h"
 #include "proto/wire/cursor.h"
 
@@ -24,11 +25,15 @@
 #define ROUND_US 100000u /* at leisure; a ring holds so many records of a busy task */
 #define ANSWER_US 2000000u
 #define LOOK_US 20000u
+#define SEEN_NS_MAX 1000000000u
+#define SEEN_PARTS 20    /* a short trace is looked round as many times, too */
 #define LAST_ROUNDS 1000 /* of what is left at the end; then what goes on is not waited for */
 
 struct covey_trace {
     covey_t *vm;
     FILE *file;
+    struct seen *seen;
+    uint64_t begun_ns, seen_ns; /* when it was asked for first, and last */
     uint32_t of;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -151,6 +156,28 @@ static int pull_all(struct covey_trace *t, bool first)
     return count < 0 ? count : more;
 }
 
+static bool look_is_due(const struct covey_trace *t)
+{
+    uint64_t now_ns = clock_ns(), every_ns = (now_ns - t->begun_ns) / SEEN_PARTS;
+    return now_ns - t->seen_ns >= (every_ns < SEEN_NS_MAX ? every_ns : SEEN_NS_MAX);
+}
+
+/* What is round the tasks. */
+static void look_round(struct covey_trace *t, void (*look)(struct seen *, char **, size_t *))
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    uint8_t head[8];
+    struct cursor c = cursor_writer(head, sizeof head);
+    t->seen_ns = clock_ns();
+    t->begun_ns = t->begun_ns == 0 ? t->seen_ns : t->begun_ns;
+    cursor_put_u64(&c, t->seen_ns);
+    look(t->seen, &text, &bytes);
+    if (text != NULL)
+        file_chunk(t, TRACE_CHUNK_SEEN, head, sizeof head, text, bytes);
+    free(text);
+}
+
 static void stop_all(struct covey_trace *t)
 {
     struct covey_host *hosts = NULL;
@@ -185,11 +212,18 @@ static void *collect_main(void *context)
 {
     struct covey_trace *t = context;
     int more = 0;
-    while (more >= 0 && t->error == COVEY_OK && !pause_round(t, more > 0))
+    while (more >= 0 && t->error == COVEY_OK && !pause_round(t, more > 0)) {
         more = pull_all(t, false);
+        if (look_is_due(t))
+            look_round(t, seen_now);
+    }
     for (int i = 0; i < LAST_ROUNDS && more >= 0 && t->error == COVEY_OK && (i == 0 || more > 0);
          i++)
         more = pull_all(t, false);
+    if (more >= 0) {
+        look_round(t, seen_now);
+        look_round(t, seen_last);
+    }
     if (more < 0)
         trace_fail(t, more, covey_error_text());
     else
@@ -210,6 +244,7 @@ static void trace_destroy(struct covey_trace *t)
 {
     if (t->file != NULL)
         fclose(t->file);
+    seen_destroy(t->seen);
     covey_leave(&t->vm);
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
@@ -231,6 +266,10 @@ static int trace_start(struct covey_trace *t, const struct covey_options *option
     error = pull_all(t, true);
     if (error < 0)
         return error;
+    t->seen = seen_create(t->vm);
+    if (t->seen == NULL)
+        return error_code(COVEY_ENOMEM);
+    look_round(t, seen_now);
     error = pthread_create(&t->thread, NULL, collect_main, t);
     return error == 0 ? COVEY_OK
                       : error_set(COVEY_ERESOURCE, "trace: no thread: %s", strerror(error));

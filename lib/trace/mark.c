@@ -38,6 +38,11 @@ int covey_trace_count(covey_t *vm, const char *name, double value)
     return mark(vm, TRACE_COUNT, name, value);
 }
 
+int covey_trace_expect(covey_t *vm, const char *name, double seconds)
+{
+    return mark(vm, TRACE_EXPECT, name, seconds);
+}
+
 int covey_trace_on(covey_t *vm)
 {
     if (vm == NULL)

@@ -27,7 +27,7 @@ struct trace_record {
     X(peer, 3, 0, 32, "tid")                                                                       \
     X(tag, 3, 32, 32, "signed")
 
-/* X(number, NAME, name). Of `count` word 2 is a double. */
+/* X(number, NAME, name). Of `count` and `expect` word 2 is a double. */
 #define TRACE_KINDS(X)                                                                             \
     X(1, CALL, "call")             /* of the library, from its begin to its end */                 \
     X(2, SEND, "send")             /* from the call until the message has left */                  \
@@ -40,8 +40,9 @@ struct trace_record {
     X(9, ENTER, "enter")     /* a part of the program begins; tag: number of its name */           \
     X(10, LEAVE, "leave")                                                                          \
     X(11, MARK, "mark")                                                                            \
-    X(12, COUNT, "count") /* tag: number of its name */                                            \
-    X(13, OPEN, "open")   /* a call that had not ended when the daemon looked last */
+    X(12, COUNT, "count")   /* tag: number of its name */                                          \
+    X(13, OPEN, "open")     /* a call that had not ended when the daemon looked last */            \
+    X(14, EXPECT, "expect") /* seconds that the part of this name will take, as count */
 
 enum trace_kind {
 #define TRACE_ENUM(number, NAME, text) TRACE_##NAME = number,
@@ -98,10 +99,17 @@ enum trace_op {
  *   chunk  = kind=u8 size=u32 content
  *   pulled = host=u32 name=text before=u64 after=u64 pulled
  *            ; kind 'P'; before, after: on the clock of who collects, around the question
+ *   seen   = at=u64 *line ; kind 'S', what is round the tasks; at: on the clock of who collects
+ *   line   = "host" INDEX BUSY USED TOTAL RECEIVED SENT LF ; share of its cores; memory in bytes;
+ *                                       ; bytes a second on its network; negative: not known
+ *          / "bag" PUT DONE READY LEASED WORKERS NAME LF   ; items so far and at present
+ *          / "node" IS-SWITCH NAME LF          ; of the network, numbered from 0 in this order
+ *          / "link" NODE NODE BITS LF          ; bits a second, each way
+ *          / "log" INDEX TEXT LF               ; a line that a host's daemon wrote meanwhile
  *   end    = ; kind 'E', empty: the trace is whole
  */
 #define TRACE_FILE_MAGIC "covey-trace 1\n"
-enum { TRACE_CHUNK_PULLED = 'P', TRACE_CHUNK_END = 'E' };
+enum { TRACE_CHUNK_PULLED = 'P', TRACE_CHUNK_SEEN = 'S', TRACE_CHUNK_END = 'E' };
 #define TRACE_CHUNK_HEAD 5
 
 #endif

@@ -1,4 +1,4 @@
-/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/waits.c tools/trace/why.c tools/trace/waits_print.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_html.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c -lzstd -ljansson */
+/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/seen.c tools/trace/waits.c tools/trace/why.c tools/trace/waits_print.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_html.c tools/trace/page_json.c tools/trace/link_use.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c -lzstd -ljansson */
 /*
  * A file of a trace as anybody may have written it: it is refused with a cause, or read as far as
  * it goes, and then no message arrives before it left, and all forms of it can be written.

@@ -123,15 +123,30 @@ shows() { grep -qE -- "$1" "$dir/dom" || { tail -n 5 "$dir/err" && false; }; }
 hostile='</script><script>document.documentElement.dataset.owned=1</script><img src=x onerror=document.documentElement.dataset.owned=2>' # a name
 COVEY_TRACE=$dir/hostile covey run -n 2 "$traced" words "$hostile" >"$dir/out"
 covey trace --to html --out "$dir/page.html" "$dir/hostile"
+covey run --trace "$dir/bag" -n 3 "$traced" bag '</script><img src=x onerror=document.body.dataset.owned=3>' <"$dir/fifo" &
+waiter=$!
+exec 5<>"$dir/fifo"
+bag_is_done() { covey bags --json | grep -q '"done": 40'; }
+within 30 bag_is_done || bad "a bag"
+sees() { covey trace --to html "$dir/bag" | grep -qF "$1"; }
+within 30 sees '40,40,0,0,' || bad "a bag is seen while it is recorded"
+exec 5>&-
+wait $waiter
+expect "hosts are seen, too" sees '"seen":{"hosts":[[0,'
 expect "a page has the scripts that it was made with" [ "$(grep -c '<script' "$dir/page.html")" = "$(grep -c '<script' tools/trace/page/page.html)" ]
 expect "and loads nothing" [ "$(grep -cE '(src|href)="|https?://' "$dir/page.html")" = 0 ]
 if command -v chromium >/dev/null; then
     expect "a browser draws it" page "$dir/kept" && expect "to the end" shows 'data-drawn="[0-9]+"'
-    expect "with a row for each task" [ "$(grep -o '<td class="text">t[0-9a-f]*</td>' "$dir/dom" | wc -l)" = 2 ]
+    expect "with a row for each task" [ "$(sed -n 's/.*<table id="tasks">//p' "$dir/dom" | grep -o '<td class="text">t[0-9a-f]*</td>' | wc -l)" = 2 ]
     expect "and the program's numbers" shows '<p class="faint">[a-z]+, 2 tasks</p>'
     expect "what a program calls its numbers" page "$dir/hostile"
     expect "is shown" shows '&lt;/script&gt;&lt;script&gt;document.*onerror=.*, 2 tasks'
     expect "and not run" [ "$(grep -c 'data-owned' "$dir/dom")" = 0 ]
+    expect "what was predicted beside what it took" shows '<td class="text">part</td>.*<td>0\.125</td>'
+    expect "hosts and what they logged" shows '<section id="hostsection">'
+    expect "a bag, whatever its name" page "$dir/bag"
+    expect "is shown, too" shows '&lt;/script&gt;&lt;img src=x onerror=.*&gt;: [0-9]+ of [0-9]+ items done'
+    expect "and not run, either" [ "$(grep -c 'data-owned' "$dir/dom")" = 0 ]
 else
     skip "the page in a browser" "chromium is not installed"
 fi

@@ -5,13 +5,15 @@
  *   traced slow     a ring, in which the third task computes twenty times as long as the others
  *   traced ring BYTES  a ring of tasks that compute equally long, with messages of so many bytes
  *   traced cross BYTES likewise, to the task that is half the number of tasks away
- *   traced bag      the first task waits for the results of a bag at which the others work
+ *   traced bag [NAME]  the first task waits for the results of a bag at which the others work; one
+ *                      of that name it keeps until standard input ends
  *   traced lock     a lock that the second task holds while it computes
  *   traced die      the second task aborts, with a mark before
  *   traced words [NAME]  parts, marks and numbers of the program's own, one of that name
  *   traced wait     until standard input ends
  */
 #include <covey.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,16 +73,22 @@ static void work(covey_bag_t *bag)
     check(taken);
 }
 
-static void bag(void)
+static void await_end(void)
+{
+    while (getchar() != EOF)
+        continue;
+}
+
+static void bag(const char *name, bool keeps)
 {
     covey_bag_t *bag;
     covey_team_t *team;
     check(covey_team_create(vm, tids, count, COVEY_FOREVER, &team));
     if (me == 0)
-        check(covey_bag_create(vm, "traced", NULL, &bag));
+        check(covey_bag_create(vm, name, NULL, &bag));
     check(covey_barrier(team));
     if (me != 0)
-        check(covey_bag_attach(vm, "traced", &bag));
+        check(covey_bag_attach(vm, name, &bag));
     check(covey_barrier(team));
     if (me != 0) {
         work(bag);
@@ -93,6 +101,8 @@ static void bag(void)
         while ((taken = covey_bag_result(bag, COVEY_FOREVER, &result, 1)) > 0)
             continue;
         check(taken);
+        if (keeps)
+            await_end();
     }
     covey_bag_free(&bag);
     covey_team_free(&team);
@@ -130,6 +140,7 @@ static void die(void)
 
 static void words(const char *name)
 {
+    check(covey_trace_expect(vm, "part", 0.125));
     check(covey_trace_begin(vm, "part"));
     for (int i = 0; i < 3; i++)
         check(covey_trace_count(vm, "number", 1.5 * i));
@@ -157,12 +168,11 @@ int main(int argc, char **argv)
     else if (strcmp(mode, "cross") == 0 && argc > 2)
         even(count / 2, strtoul(argv[2], NULL, 10));
     else if (strcmp(mode, "bag") == 0)
-        bag();
+        bag(argc > 2 ? argv[2] : "traced", argc > 2);
     else if (strcmp(mode, "die") == 0)
         die();
     else if (strcmp(mode, "wait") == 0)
-        while (getchar() != EOF)
-            continue;
+        await_end();
     else
         words(argc > 2 ? argv[2] : NULL);
     covey_free(tids);

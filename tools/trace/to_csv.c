@@ -38,7 +38,7 @@ bool trace_to_csv(const struct trace *trace, FILE *out)
         else
             fputs(",,,", out);
         fputc(',', out);
-        if (e->kind == TRACE_COUNT)
+        if (e->kind == TRACE_COUNT || e->kind == TRACE_EXPECT)
             fprintf(out, "%.17g", e->value);
         fputc(',', out);
         if (message || e->kind == TRACE_COLLECTIVE)

@@ -4,16 +4,14 @@
  * What is little goes in as JSON. What there is per event is a stream of bytes in base64: numbers
  * of 7 bits a byte, the lowest first, and lists by task, each behind its length:
  *
- *   stream  = *slices *arrows *waits *counts *marks path ; each but path: a list for each task
- *   slices  = count *(begin duration what)     ; what: 4 * name + enum slice_class
- *   arrows  = count *(begin duration to bytes) ; a message, from its send until it was received;
- *                                              ; bytes: one more, or 0: as many as before
- *   waits   = count *(end duration why)
- *   why     = cause other / 0                  ; 0: as before; cause: one more than the enum;
- *                                              ; other: a task + 1, or 0
- *   counts  = count *(at name double)          ; its 8 bytes, the lowest first
- *   marks   = count *(at name)
- *   path    = count *(task begin duration)     ; the last one first; begin is the time itself
+ *   stream  = *slices *arrows *waits *counts *marks *expects path ; each but path: a list for each
+ * task slices  = count *(begin duration what)     ; what: 4 * name + enum slice_class arrows  =
+ * count *(begin duration to bytes) ; a message, from its send until it was received; ; bytes: one
+ * more, or 0: as many as before waits   = count *(end duration why) why     = cause other / 0 ; 0:
+ * as before; cause: one more than the enum; ; other: a task + 1, or 0 counts  = count *(at name
+ * double)          ; its 8 bytes, the lowest first marks   = count *(at name) expects = count *(at
+ * name double)          ; seconds path    = count *(task begin duration)     ; the last one first;
+ * begin is the time itself
  *
  * Times are in units of `unit` ns; begin, end and at are what they are more than the one before.
  */
@@ -24,6 +22,7 @@
 
 #include "proto/embed/embed.h"
 #include "tools/trace/forms.h"
+#include "tools/trace/page_json.h"
 #include "tools/trace/waits.h"
 #include "tools/trace/why.h"
 
@@ -135,6 +134,11 @@ static bool is_count(const struct trace_event *e)
     return e->kind == TRACE_COUNT;
 }
 
+static bool is_expect(const struct trace_event *e)
+{
+    return e->kind == TRACE_EXPECT;
+}
+
 static bool is_mark(const struct trace_event *e)
 {
     return e->kind == TRACE_MARK;
@@ -151,7 +155,7 @@ static void put_event(struct stream *s, const struct trace *trace, const struct 
         s->before = e->bytes + 1;
     } else {
         put_number(s, e->name);
-        if (is_count(e))
+        if (is_count(e) || is_expect(e))
             put_double(s, e->value);
     }
 }
@@ -245,6 +249,7 @@ static bool put_stream(const struct trace *trace, const struct waits *waits, uin
     put_waits(&s, trace, waits);
     put_events(&s, trace, is_count);
     put_events(&s, trace, is_mark);
+    put_events(&s, trace, is_expect);
     put_path(&s, trace, waits);
     if (s.count > 0)
         put_group(&s);
@@ -253,26 +258,11 @@ static bool put_stream(const struct trace *trace, const struct waits *waits, uin
 
 /* ---- what is little ---- */
 
-/* A program may have given any bytes as a name. */
-static json_t *text_json(const char *text)
-{
-    json_t *json = json_string(text);
-    if (json != NULL)
-        return json;
-    char *plain = strdup(text);
-    for (char *c = plain; c != NULL && *c != '\0'; c++)
-        if ((unsigned char)*c >= 0x80)
-            *c = '?';
-    json = plain == NULL ? NULL : json_string(plain);
-    free(plain);
-    return json;
-}
-
 static json_t *hosts_json(const struct trace *trace)
 {
     json_t *list = json_array();
     for (size_t h = 0; h < trace->host_count; h++)
-        json_array_append_new(list, text_json(trace->hosts[h].name));
+        json_array_append_new(list, page_text(trace->hosts[h].name));
     return list;
 }
 
@@ -280,7 +270,7 @@ static json_t *names_json(const struct trace *trace)
 {
     json_t *list = json_array();
     for (size_t n = 0; n < trace->name_count; n++)
-        json_array_append_new(list, text_json(trace->names[n]));
+        json_array_append_new(list, page_text(trace->names[n]));
     return list;
 }
 
@@ -294,7 +284,7 @@ static json_t *tasks_json(const struct trace *trace)
         char tid[16];
         snprintf(tid, sizeof tid, "t%x", task->tid);
         json_t *row = json_pack("[s,I,o,I,I,I]", tid, (json_int_t)task->host,
-                                text_json(task->command), (json_int_t)task->begin_ns,
+                                page_text(task->command), (json_int_t)task->begin_ns,
                                 (json_int_t)task->end_ns, (json_int_t)computed[t]);
         json_array_append_new(list, row);
     }
@@ -311,7 +301,7 @@ static json_t *why_json(const struct trace *trace)
     bool good = f != NULL && why_print(trace, FINDINGS, f);
     if (f != NULL)
         fclose(f);
-    json_t *json = good ? text_json(text) : NULL;
+    json_t *json = good ? page_text(text) : NULL;
     free(text);
     return json;
 }
@@ -331,11 +321,12 @@ static json_t *causes_json(void)
 
 static json_t *data_json(const struct trace *trace, uint64_t unit_ns)
 {
-    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b,s:o,s:o,s:o,s:o,s:o}", "unit", (json_int_t)unit_ns,
-                     "end", (json_int_t)trace->end_ns, "events", (json_int_t)trace->event_count,
-                     "dropped", (json_int_t)trace->dropped, "untraced", (json_int_t)trace->untraced,
-                     "cut", (int)trace->cut, "hosts", hosts_json(trace), "names", names_json(trace),
-                     "tasks", tasks_json(trace), "why", why_json(trace), "causes", causes_json());
+    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "unit",
+                     (json_int_t)unit_ns, "end", (json_int_t)trace->end_ns, "events",
+                     (json_int_t)trace->event_count, "dropped", (json_int_t)trace->dropped,
+                     "untraced", (json_int_t)trace->untraced, "cut", (int)trace->cut, "hosts",
+                     hosts_json(trace), "names", names_json(trace), "tasks", tasks_json(trace),
+                     "why", why_json(trace), "causes", causes_json(), "seen", page_seen(trace));
 }
 
 /* No text of a program's ends the element that it stands in: all < of JSON are within texts. */

@@ -9,7 +9,7 @@
 
 #define NAMES_MAX 16384 /* what is more has none */
 
-static bool grow(void **items, size_t *room, size_t count, size_t size)
+bool trace_grow(void **items, size_t *room, size_t count, size_t size)
 {
     if (count < *room)
         return true;
@@ -32,7 +32,8 @@ uint32_t trace_text(struct trace *trace, const char *text)
             return (uint32_t)i;
     if (trace->name_count == NAMES_MAX)
         return 0;
-    if (!grow((void **)&trace->names, &trace->name_room, trace->name_count, sizeof *trace->names))
+    if (!trace_grow((void **)&trace->names, &trace->name_room, trace->name_count,
+                    sizeof *trace->names))
         return TRACE_NONE;
     char *copy = strdup(text);
     if (copy == NULL)
@@ -47,7 +48,8 @@ uint32_t trace_host(struct trace *trace, uint32_t index, const char *name)
         if (trace->hosts[i].index == index)
             return (uint32_t)i;
     if (trace->host_count == TRACE_HOSTS_MAX ||
-        !grow((void **)&trace->hosts, &trace->host_room, trace->host_count, sizeof *trace->hosts))
+        !trace_grow((void **)&trace->hosts, &trace->host_room, trace->host_count,
+                    sizeof *trace->hosts))
         return TRACE_NONE;
     struct trace_host *host = &trace->hosts[trace->host_count];
     *host = (struct trace_host){.index = index};
@@ -57,7 +59,7 @@ uint32_t trace_host(struct trace *trace, uint32_t index, const char *name)
 
 bool trace_look(struct trace_host *host, const struct trace_look *look)
 {
-    if (!grow((void **)&host->looks, &host->look_room, host->look_count, sizeof *host->looks))
+    if (!trace_grow((void **)&host->looks, &host->look_room, host->look_count, sizeof *host->looks))
         return false;
     host->looks[host->look_count++] = *look;
     return true;
@@ -76,7 +78,8 @@ uint32_t trace_task(struct trace *trace, uint32_t host, uint32_t tid)
     uint32_t known = trace_find(trace, tid);
     if (known != TRACE_NONE)
         return known;
-    if (!grow((void **)&trace->tasks, &trace->task_room, trace->task_count, sizeof *trace->tasks))
+    if (!trace_grow((void **)&trace->tasks, &trace->task_room, trace->task_count,
+                    sizeof *trace->tasks))
         return TRACE_NONE;
     trace->tasks[trace->task_count] = (struct trace_task){.tid = tid, .host = host};
     return (uint32_t)trace->task_count++;
@@ -84,8 +87,9 @@ uint32_t trace_task(struct trace *trace, uint32_t host, uint32_t tid)
 
 struct trace_event *trace_event(struct trace *trace)
 {
-    if (trace->event_count == TRACE_EVENTS_MAX || !grow((void **)&trace->events, &trace->event_room,
-                                                        trace->event_count, sizeof *trace->events))
+    if (trace->event_count == TRACE_EVENTS_MAX ||
+        !trace_grow((void **)&trace->events, &trace->event_room, trace->event_count,
+                    sizeof *trace->events))
         return NULL;
     struct trace_event *e = &trace->events[trace->event_count++];
     *e = (struct trace_event){.match = TRACE_NONE};
@@ -98,6 +102,7 @@ void trace_free(struct trace *trace)
         free(trace->hosts[i].looks);
     for (size_t i = 0; i < trace->name_count; i++)
         free(trace->names[i]);
+    seen_free(&trace->seen);
     free(trace->hosts);
     free(trace->tasks);
     free(trace->events);
@@ -135,6 +140,7 @@ bool trace_sort(struct trace *trace)
     for (size_t i = 0; i < trace->event_count; i++)
         if (trace->events[i].begin_ns < begin_ns)
             begin_ns = trace->events[i].begin_ns;
+    trace->begin_ns += begin_ns == UINT64_MAX ? 0 : begin_ns;
     trace->end_ns = 0;
     for (size_t i = 0; i < trace->event_count; i++) {
         struct trace_event *e = &trace->events[i];

@@ -53,6 +53,46 @@ struct trace_host {
     uint32_t untraced;
 };
 
+/* What is round the tasks, in the order of time; what is not known is negative. */
+struct seen_host {
+    uint64_t at_ns;
+    uint32_t host; /* of hosts of the trace */
+    double busy;   /* share of its cores */
+    double used_bytes, total_bytes;
+    double received, sent; /* bytes a second */
+};
+
+struct seen_bag {
+    uint64_t at_ns, put, done, ready, leased; /* items */
+    uint32_t name;                            /* in names */
+    int workers;
+};
+
+struct seen_node {
+    char name[64];
+    bool is_switch;
+};
+
+struct seen_link {
+    uint32_t a, b; /* nodes */
+    double bits;   /* a second, each way */
+};
+
+struct seen_log {
+    uint32_t host; /* TRACE_NONE: no host's */
+    char *text;
+};
+
+struct trace_seen {
+    struct seen_host *hosts;
+    struct seen_bag *bags;
+    struct seen_node *nodes;
+    struct seen_link *links;
+    struct seen_log *logs;
+    size_t host_count, bag_count, node_count, link_count, log_count;
+    size_t host_room, bag_room, node_room, link_room, log_room;
+};
+
 struct trace {
     struct trace_host *hosts;
     struct trace_task *tasks;
@@ -60,6 +100,8 @@ struct trace {
     char **names;               /* 0: "" */
     size_t host_count, task_count, event_count, name_count;
     size_t host_room, task_room, event_room, name_room;
+    struct trace_seen seen;
+    uint64_t begin_ns; /* on the clock of who collected */
     uint64_t end_ns;
     uint64_t dropped, untraced, clamped; /* messages that seemed to arrive before they left */
     bool cut;                            /* the file ends in the middle */
@@ -79,6 +121,12 @@ uint32_t trace_task(struct trace *trace, uint32_t host, uint32_t tid);
 uint32_t trace_find(const struct trace *trace, uint32_t tid); /* TRACE_NONE: it is not in it */
 struct trace_event *trace_event(struct trace *trace); /* a new one, zeroed; NULL: no memory */
 bool trace_look(struct trace_host *host, const struct trace_look *look);
+bool trace_grow(void **items, size_t *room, size_t count, size_t size); /* for one more */
+
+/* Lines that tell what was seen then; those that cannot be are left out. False: no memory. */
+bool seen_take(struct trace *trace, uint64_t at_ns, const char *text, size_t size);
+void seen_shift(struct trace *trace); /* to times since the trace began */
+void seen_free(struct trace_seen *seen);
 
 /* Times of events, which are on the hosts' clocks, become times on one. */
 bool trace_clock(struct trace *trace); /* false: no memory */

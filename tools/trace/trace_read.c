@@ -197,7 +197,8 @@ static uint32_t name_at(const struct names *n, uint64_t number)
 
 static bool has_word(int kind)
 {
-    return kind == TRACE_SERVICE || (kind >= TRACE_ENTER && kind <= TRACE_COUNT);
+    return kind == TRACE_SERVICE || (kind >= TRACE_ENTER && kind <= TRACE_COUNT) ||
+           kind == TRACE_EXPECT;
 }
 
 static void event_fill(const struct reader *r, const struct names *n, const uint8_t *record,
@@ -217,7 +218,7 @@ static void event_fill(const struct reader *r, const struct names *n, const uint
     bool message = trace_is_send(e) || trace_is_receive(e);
     e->call = e->kind == TRACE_CALL || e->kind == TRACE_COLLECTIVE || e->kind == TRACE_OPEN ||
               (message && name != 0);
-    if (e->kind == TRACE_COUNT) {
+    if (e->kind == TRACE_COUNT || e->kind == TRACE_EXPECT) {
         uint64_t word = e->bytes | e->sequence << 40;
         memcpy(&e->value, &word, sizeof e->value);
     }
@@ -354,6 +355,15 @@ static bool read_pulled(struct reader *r, struct cursor *c)
     return true;
 }
 
+static bool read_seen(struct reader *r, struct cursor *c)
+{
+    uint64_t at_ns = cursor_get_u64(c);
+    size_t size = cursor_left(c);
+    const uint8_t *text = cursor_get_view(c, size);
+    return text != NULL && (seen_take(r->trace, at_ns, (const char *)text, size) ||
+                            fail(r->trace, "memory is exhausted"));
+}
+
 /* ---- the file ---- */
 
 static void read_chunks(struct reader *r, struct cursor *c)
@@ -370,6 +380,8 @@ static void read_chunks(struct reader *r, struct cursor *c)
             return;
         }
         if (kind == TRACE_CHUNK_PULLED && !read_pulled(r, &content))
+            return;
+        if (kind == TRACE_CHUNK_SEEN && !read_seen(r, &content))
             return;
     }
 }
@@ -450,6 +462,7 @@ static bool read_all(struct reader *r, const uint8_t *bytes, size_t size)
     sum_up(trace);
     if (!trace_clock(trace) || !trace_sort(trace) || !trace_match(trace) || !trace_mend(trace))
         return fail(trace, "memory is exhausted");
+    seen_shift(trace);
     return true;
 }
 

@@ -201,15 +201,30 @@ static int is_as_chosen(const struct dense_setting *forced)
            forced->lookahead < 0;
 }
 
+/* Of an operation that is done in two calls neither is predicted: factors, then what they solve. */
+static int is_half(const covey_dense_t *plan)
+{
+    int op = plan->problem.op;
+    return op != COVEY_DENSE_GEMM && op != COVEY_DENSE_SOLVE && plan->problem.r > 0;
+}
+
+double dense_begin(covey_dense_t *plan, int is_solution)
+{
+    const struct domain_algorithm *row = &plan->table[plan->taken];
+    domain_part_begin(&plan->part, plan->teams[DENSE_ALL], plan->name, row->name,
+                      is_solution || is_half(plan) ? 0 : row->seconds);
+    return domain_now_s();
+}
+
 /* The first runs are told, and some of the later ones: what is known does not change fast. */
 void dense_note(covey_dense_t *plan, double began_s, int result, int is_solution)
 {
     const struct domain_algorithm *row = &plan->table[plan->taken];
-    int op = plan->problem.op, is_told = plan->runs < 8 || plan->runs % 32 == 0;
-    int is_half = op != COVEY_DENSE_GEMM && op != COVEY_DENSE_SOLVE && plan->problem.r > 0;
+    int is_told = plan->runs < 8 || plan->runs % 32 == 0;
     double seconds = domain_now_s() - began_s, before_s = plan->factors_s;
-    plan->factors_s = is_half && !is_solution && result == 0 ? seconds : 0;
-    if (result != 0 || (is_solution ? before_s <= 0 : is_half))
+    domain_part_end(&plan->part);
+    plan->factors_s = is_half(plan) && !is_solution && result == 0 ? seconds : 0;
+    if (result != 0 || (is_solution ? before_s <= 0 : is_half(plan)))
         return; /* a further solution is not predicted */
     if (is_told && is_as_chosen(&plan->options.forced))
         domain_history_note_loaded(plan->name, row->name, row->seconds,

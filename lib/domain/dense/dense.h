@@ -7,6 +7,7 @@
 #include "lib/domain/algebra/dense_kernel.h"
 #include "lib/domain/base/chooser.h"
 #include "lib/domain/base/figures.h"
+#include "lib/domain/base/part.h"
 #include "lib/domain/dense/dense_options.h"
 
 enum { DENSE_ALL, DENSE_ROW, DENSE_COLUMN, DENSE_TEAMS };
@@ -23,6 +24,7 @@ struct covey_dense {
     double moves_s;   /* of the prediction: between rank 0 and the pieces, by calls of their own */
     double load;      /* by how much others seemed to slow the hosts down when it was planned */
     double factors_s; /* what the last factorization took, until something is solved with it; 0 */
+    struct domain_part part; /* of a trace: the operation under way */
     int runs;
     int rank;
     int row, column;    /* in the grid; -1: outside */
@@ -55,6 +57,9 @@ int dense_break(covey_dense_t *plan, int error);
 
 /* Fails with what a call of libcovey ended with, and breaks the plan's teams. */
 int dense_broken(covey_dense_t *plan, int error);
+
+/* An operation begins; returns when. It is solving with factors that are there, or not. */
+double dense_begin(covey_dense_t *plan, int is_solution);
 
 /* What an operation took that returned `result` is known for the next plan: a factorization with
  * right-hand sides together with the first solution. Each member notes its own. */

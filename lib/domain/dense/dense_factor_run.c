@@ -187,7 +187,7 @@ int covey_dense_cholesky(covey_dense_t *plan, int half, void *a, int64_t lda)
     int error = begin(plan, &given, &piece);
     if (error < 0)
         return error;
-    double began_s = domain_now_s();
+    double began_s = dense_begin(plan, 0);
     error = plan->taken == CHOLESKY_LOCAL ? cholesky_local(plan, half, &piece)
                                           : cholesky_spread(plan, half, &piece);
     dense_note(plan, began_s, error, 0);
@@ -247,7 +247,7 @@ int covey_dense_cholesky_solve(covey_dense_t *plan, int half, const void *a, int
     int error = begin(plan, &given, pieces);
     if (error < 0)
         return error;
-    double began_s = domain_now_s();
+    double began_s = dense_begin(plan, 1);
     error = plan->taken == CHOLESKY_LOCAL ? cholesky_solve_local(plan, half, pieces)
                                           : cholesky_solve_spread(plan, half, pieces);
     dense_note(plan, began_s, error, 1);
@@ -397,7 +397,7 @@ int covey_dense_qr(covey_dense_t *plan, void *a, int64_t lda)
     int error = begin(plan, &given, &piece);
     if (error < 0)
         return error;
-    double began_s = domain_now_s();
+    double began_s = dense_begin(plan, 0);
     error = qr_run(plan, &piece);
     plan->q->is_there = error == 0;
     dense_note(plan, began_s, error, 0);
@@ -540,7 +540,7 @@ int covey_dense_qr_solve(covey_dense_t *plan, const void *a, int64_t lda, void *
     int error = qr_begin(plan, &given, pieces);
     if (error < 0)
         return error;
-    double began_s = domain_now_s();
+    double began_s = dense_begin(plan, 1);
     error =
         plan->problem.m < plan->problem.n ? least_norm(plan, pieces) : least_squares(plan, pieces);
     dense_note(plan, began_s, error, 1);

@@ -239,7 +239,7 @@ int covey_dense_gemm(covey_dense_t *plan, const void *alpha, const void *a, int6
     error = dense_agree(plan, error);
     if (error < 0)
         return error;
-    double began_s = domain_now_s();
+    double began_s = dense_begin(plan, 0);
     error = plan->taken == GEMM_LOCAL ? gemm_local(&g) : gemm_summa(&g);
     dense_note(plan, began_s, error, 0);
     return error;

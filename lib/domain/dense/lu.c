@@ -135,7 +135,7 @@ int covey_dense_lu(covey_dense_t *plan, void *a, int64_t lda, int64_t *pivots)
     if (error < 0)
         return error;
     struct lu lu;
-    double began_s = domain_now_s();
+    double began_s = dense_begin(plan, 0);
     lu_set(&lu, plan, &view, pivots);
     error = factor(&lu);
     dense_note(plan, began_s, error, 0);
@@ -173,7 +173,7 @@ int covey_dense_lu_solve(covey_dense_t *plan, const void *a, int64_t lda, const 
     if (error < 0)
         return error;
     struct lu lu;
-    double began_s = domain_now_s();
+    double began_s = dense_begin(plan, 1);
     lu_set(&lu, plan, &va, (int64_t *)pivots);
     error = lu_solve(&lu, &vb);
     dense_note(plan, began_s, error, 1);
@@ -251,7 +251,7 @@ int covey_dense_solve(covey_dense_t *plan, void *a, int64_t lda, void *b, int64_
     if (error < 0)
         return error;
     struct lu lu;
-    double began_s = domain_now_s();
+    double began_s = dense_begin(plan, 0);
     lu_set(&lu, plan, &va, NULL);
     lu.solves_alone = plan->taken != LU_LOCAL;
     error = solve(&lu, &vb);

@@ -11,6 +11,7 @@
 #include "lib/domain/base/clock.h"
 #include "lib/domain/base/error.h"
 #include "lib/domain/base/history.h"
+#include "lib/domain/base/part.h"
 #include "lib/domain/fourier/fft.h"
 #include "lib/domain/fourier/fft_mirror.h"
 
@@ -194,9 +195,13 @@ int covey_fft_execute(covey_fft_t *plan, const void *in, void *out)
     int error = check(plan, in, COVEY_FFT_IN);
     if (error == 0)
         error = check(plan, out, COVEY_FFT_OUT);
+    const struct domain_algorithm *row = &plan->table[plan->taken];
+    struct domain_part part;
+    domain_part_begin(&part, plan->teams[FFT_ALL], plan->name, row->name, row->seconds);
     double begin = domain_now_s();
     if (error == 0)
         error = run(plan, in, out);
+    domain_part_end(&part);
     if (error == 0)
         note(plan, domain_now_s() - begin);
     return error < 0 ? fft_break(plan, error) : 0;

@@ -22,6 +22,7 @@
 #include "lib/domain/base/error.h"
 #include "lib/domain/base/history.h"
 #include "lib/domain/base/options.h"
+#include "lib/domain/base/part.h"
 #include "lib/domain/base/place.h"
 #include "lib/domain/grid/grid.h"
 #include "lib/domain/poisson/speed.h"
@@ -418,18 +419,21 @@ static int solve(struct covey_poisson *plan, double *u, double tolerance, const 
     return report->converged ? 0 : 1;
 }
 
+static double expected_s(const struct covey_poisson *plan, double tolerance)
+{
+    struct settings settings = plan->options.settings;
+    settings.method = plan->taken;
+    return guess_s(&settings, plan->options.local, &plan->front.equation, &plan->speed, tolerance);
+}
+
 /* The first runs are told, and some of the later ones. How many iterations there are is predicted
  * of those that begin at 0. */
 static void note(struct covey_poisson *plan, double tolerance, double seconds)
 {
     int is_told = plan->runs < 8 || plan->runs % 32 == 0;
-    struct settings settings = plan->options.settings;
-    settings.method = plan->taken;
     if (is_told)
-        domain_history_note(
-            plan->name, plan->table[plan->taken].name,
-            guess_s(&settings, plan->options.local, &plan->front.equation, &plan->speed, tolerance),
-            seconds);
+        domain_history_note(plan->name, plan->table[plan->taken].name, expected_s(plan, tolerance),
+                            seconds);
     plan->runs = plan->runs == 1 << 30 ? 8 : plan->runs + 1;
 }
 
@@ -444,9 +448,14 @@ int covey_poisson_solve(covey_poisson_t *plan, const double *f, double *u, doubl
     if (result < 0)
         return result;
     double exchanged = exchange_s(plan), reduced = plan->solver.reduce_s;
+    struct domain_part part;
+    domain_part_begin(&part, plan->team, plan->name, plan->table[plan->taken].name,
+                      covey_trace_on(covey_team_vm(plan->team)) == 1 ? expected_s(plan, tolerance)
+                                                                     : 0);
     result = prepare(plan, f, u, norms);
     if (result == 0)
         result = solve(plan, u, tolerance, norms, &mine);
+    domain_part_end(&part);
     mine.exchange_s = exchange_s(plan) - exchanged;
     mine.reduce_s = plan->solver.reduce_s - reduced;
     mine.seconds = domain_now_s() - begin;

@@ -12,6 +12,7 @@
 #include "lib/domain/base/error.h"
 #include "lib/domain/base/history.h"
 #include "lib/domain/base/options.h"
+#include "lib/domain/base/part.h"
 #include "lib/domain/base/place.h"
 #include "lib/domain/sort/algorithms.h"
 #include "lib/domain/sort/run.h"
@@ -257,9 +258,12 @@ static int sort_all(struct covey_sort *sort, const void *base, size_t count, int
         sort->began_s = domain_now_s();
         sort->taken = taken;
         set_targets(&run, keeps_counts);
+        struct domain_part part;
+        domain_part_begin(&part, sort->team, sort->problem, sort_names[taken], sort->predicted_s);
         error = piece_take(&run, piece, base, count);
         if (error == 0)
             error = carry_out(sort, &run, keeps_counts, piece);
+        domain_part_end(&part);
         if (error < 0)
             domain_break(sort->team, error);
     }

@@ -1,4 +1,4 @@
-/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/waits.c tools/trace/waits_print.c tools/trace/why.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_html.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c -lzstd -ljansson */
+/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/seen.c tools/trace/waits.c tools/trace/waits_print.c tools/trace/why.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_html.c tools/trace/page_json.c tools/trace/link_use.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c -lzstd -ljansson */
 /*
  * Traces made by hand: what is found in them is known beforehand.
  */
@@ -11,6 +11,7 @@
 #include "proto/wire/cursor.h"
 #include "tests/unit/runner.h"
 #include "tools/trace/forms.h"
+#include "tools/trace/link_use.h"
 #include "tools/trace/waits.h"
 #include "tools/trace/why.h"
 
@@ -424,6 +425,14 @@ static void file_block(struct file *f, uint32_t tid, bool big)
     cursor_put_bytes(&f->c, content, (size_t)(c.at - content));
 }
 
+static void file_seen(struct file *f, const char *text)
+{
+    cursor_put_u8(&f->c, TRACE_CHUNK_SEEN);
+    cursor_put_u32(&f->c, (uint32_t)(8 + strlen(text)));
+    cursor_put_u64(&f->c, 100000);
+    cursor_put_bytes(&f->c, text, strlen(text));
+}
+
 static void test_a_file_is_read(void)
 {
     static struct file f;
@@ -431,12 +440,14 @@ static void test_a_file_is_read(void)
     file_head(&f, "clock of a later version\n");
     file_block(&f, 0x40001, false);
     file_block(&f, 0x40002, true);
+    file_seen(&f, "host 1 0.5 1 2 3 4\n");
     cursor_put_u8(&f.c, TRACE_CHUNK_END);
     cursor_put_u32(&f.c, 0);
     size_t size = (size_t)(f.c.at - f.bytes);
     CU_ASSERT_FATAL(trace_read(&trace, f.bytes, size));
     CU_ASSERT(!trace.cut && trace.task_count == 2 && trace.event_count == 2);
     CU_ASSERT(trace.dropped == 8 && trace.untraced == 3);
+    CU_ASSERT(trace.seen.host_count == 1 && trace.seen.hosts[0].busy == 0.5);
     for (size_t i = 0; i < trace.event_count; i++) {
         const struct trace_event *e = &trace.events[i];
         CU_ASSERT_EQUAL(e->kind, TRACE_CALL);
@@ -586,6 +597,77 @@ static void test_flows_join_messages(void)
     trace_free(&trace);
 }
 
+static void see(struct trace *trace, uint64_t at_ms, const char *text)
+{
+    CU_ASSERT(seen_take(trace, at_ms * MS, text, strlen(text)));
+}
+
+static void test_what_was_seen_is_read(void)
+{
+    struct trace trace = make(4);
+    add(&trace, 0, TRACE_CALL, "first", 1000, 2000);
+    see(&trace, 1500,
+        "host 2 0.25 1e9 4e9 100 200\nhost 9 1 1 1 1 1\nhost 1 nan 1 1 1 1\nhost 1\n"
+        "bag 10 4 5 1 2 a bag of words\nbag 1 2 3 4 5 \nmoon 1 2\n\n");
+    see(&trace, 900,
+        "node 1 s0\nnode 0 h0\nlink 1 0 1e9\nlink 1 7 1e9\nlink 0 1 -5\n"
+        "log 1 2026-11-27 it began\nlog 77 nobody's\nhost 1 1 1 1 1 1");
+    finish(&trace);
+    seen_shift(&trace);
+    const struct trace_seen *seen = &trace.seen;
+    CU_ASSERT_FATAL(seen->host_count == 2 && seen->bag_count == 1);
+    CU_ASSERT(seen->hosts[0].host == 1 && seen->hosts[0].busy == 0.25 &&
+              seen->hosts[0].at_ns == 500 * MS && seen->hosts[0].sent == 200);
+    CU_ASSERT_EQUAL(seen->hosts[1].at_ns, 0); /* before the first event */
+    CU_ASSERT(seen->bags[0].put == 10 && seen->bags[0].workers == 2);
+    CU_ASSERT_STRING_EQUAL(trace.names[seen->bags[0].name], "a bag of words");
+    CU_ASSERT(seen->node_count == 2 && seen->nodes[0].is_switch && seen->link_count == 1);
+    CU_ASSERT_FATAL(seen->log_count == 2);
+    CU_ASSERT_STRING_EQUAL(seen->logs[0].text, "2026-11-27 it began");
+    CU_ASSERT(seen->logs[0].host == 0 && seen->logs[1].host == TRACE_NONE);
+    trace_free(&trace);
+}
+
+/* h0 and h1 at one switch, h2 at another: what goes from h0 to h2 passes three links, one way. */
+static void test_messages_use_the_links_between_their_hosts(void)
+{
+    struct trace trace = make(6);
+    size_t outside;
+    see(&trace, 0,
+        "node 1 s0\nnode 1 s1\nnode 0 h0\nnode 0 h1\nnode 0 h2\n"
+        "link 2 0 8e6\nlink 3 0 8e6\nlink 4 1 8e6\nlink 0 1 8e7\n");
+    message(&trace, 0, 0, 4, 0, 1000, 0); /* a megabyte in a second */
+    add(&trace, 0, TRACE_CALL, "rest", 1000, 2000);
+    finish(&trace);
+    struct link_use *use = link_use_find(&trace, &outside);
+    CU_ASSERT_FATAL(use != NULL);
+    CU_ASSERT_EQUAL(outside, 0);
+    for (size_t link = 0; link < 4; link++)
+        for (size_t back = 0; back < 2; back++)
+            CU_ASSERT_EQUAL(use[link].bytes[back], (link == 0 && back == 0) ||
+                                                           (link == 2 && back == 1) ||
+                                                           (link == 3 && back == 0)
+                                                       ? 1e6
+                                                       : 0);
+    CU_ASSERT(use[0].share[0][10] > 0.99 && use[0].share[0][10] < 1.01);
+    CU_ASSERT(use[3].share[0][10] > 0.099 && use[3].share[0][10] < 0.101);
+    CU_ASSERT_EQUAL(use[0].share[0][150], 0);
+    free(use);
+    trace_free(&trace);
+    /* a host that is not in it, and links in a circle */
+    trace = make(6);
+    see(&trace, 0,
+        "node 0 h0\nnode 1 s1\nnode 1 s2\nnode 0 h1\n"
+        "link 0 1 8e6\nlink 1 2 8e6\nlink 2 0 8e6\nlink 3 3 8e6\n");
+    message(&trace, 0, 0, 4, 0, 1000, 0);
+    message(&trace, 0, 0, 2, 0, 1000, 0);
+    finish(&trace);
+    use = link_use_find(&trace, &outside);
+    CU_ASSERT(use != NULL && outside == 1);
+    free(use);
+    trace_free(&trace);
+}
+
 static bool print_why(const struct trace *trace, FILE *out)
 {
     return why_print(trace, 3, out);
@@ -630,6 +712,8 @@ static const struct test_case cases[] = {
     {"csv and paje", test_csv_and_paje},
     {"flows join messages", test_flows_join_messages},
     {"causes are said", test_causes_are_said},
+    {"what was seen is read", test_what_was_seen_is_read},
+    {"messages use the links between their hosts", test_messages_use_the_links_between_their_hosts},
 };
 
 int main(void)
