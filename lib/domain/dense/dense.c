@@ -212,7 +212,7 @@ double dense_begin(covey_dense_t *plan, int is_solution)
 {
     const struct domain_algorithm *row = &plan->table[plan->taken];
     domain_part_begin(&plan->part, plan->teams[DENSE_ALL], plan->name, row->name,
-                      is_solution || is_half(plan) ? 0 : row->seconds);
+                      is_solution || is_half(plan) ? 0 : domain_expected_s(row));
     return domain_now_s();
 }
 

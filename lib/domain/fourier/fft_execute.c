@@ -197,7 +197,7 @@ int covey_fft_execute(covey_fft_t *plan, const void *in, void *out)
         error = check(plan, out, COVEY_FFT_OUT);
     const struct domain_algorithm *row = &plan->table[plan->taken];
     struct domain_part part;
-    domain_part_begin(&part, plan->teams[FFT_ALL], plan->name, row->name, row->seconds);
+    domain_part_begin(&part, plan->teams[FFT_ALL], plan->name, row->name, domain_expected_s(row));
     double begin = domain_now_s();
     if (error == 0)
         error = run(plan, in, out);
