@@ -19,6 +19,7 @@
 #include "daemon/monitor/monitor.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "daemon/monitor/gauge.h"
@@ -35,6 +36,8 @@ struct monitor {
     struct sample_source source;
     uint64_t machine;
     struct sample base, last;
+    uint64_t children_us; /* of processors: all that tasks which have ended used */
+    double ended_us;      /* of that, what they used between the looks before and after their end */
 };
 
 static int monitor_create(struct daemon *d, struct failure *why)
@@ -53,6 +56,11 @@ static void monitor_destroy(struct daemon *d)
     sample_source_fini(&d->own.monitor->source);
 }
 
+static uint64_t time_us(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
+}
+
 /* ---- when ---- */
 
 static void monitor_sample(struct monitor *m, uint64_t now_us, uint64_t interval_us)
@@ -61,6 +69,23 @@ static void monitor_sample(struct monitor *m, uint64_t now_us, uint64_t interval
         return;
     m->base = m->last;
     sample_take(&m->source, now_us, &m->last);
+    m->last.ended_us = (uint64_t)m->ended_us;
+}
+
+/* A task has ended: a part of what it used is taken to be of the time since the last look. */
+static void monitor_task_free(struct task *task)
+{
+    struct monitor *m = task->daemon->own.monitor;
+    struct rusage all;
+    if (m == NULL) /* the daemon ends: tasks are freed behind its parts */
+        return;
+    getrusage(RUSAGE_CHILDREN, &all);
+    uint64_t now_us = loop_now_us(), children_us = time_us(all.ru_utime) + time_us(all.ru_stime);
+    double lived_us = now_us > task->started_us ? (double)(now_us - task->started_us) : 1;
+    double since_us = (double)(now_us - m->last.at_us);
+    m->ended_us +=
+        (double)(children_us - m->children_us) * (since_us < lived_us ? since_us / lived_us : 1);
+    m->children_us = children_us;
 }
 
 /* Nobody is woken for it: it looks if it is time and the daemon is awake. */
@@ -146,4 +171,5 @@ const struct part monitor_part = {
     .create = monitor_create,
     .destroy = monitor_destroy,
     .stat = monitor_stat,
-    .round_end = monitor_round_end};
+    .round_end = monitor_round_end,
+    .task_free = monitor_task_free};

@@ -172,16 +172,22 @@ static double machine_interrupting(const struct sample *base, const struct sampl
 }
 
 /* How many compete for the processors. Who is alone on a core is one whatever it needs of it; where
- * all is busy, only the number of those that are ready says how many share it. */
-static double demand(const struct sample_source *source, const struct sample *last, double busy)
+ * all is busy, only the number of those that are ready says how many share it. Tasks that have
+ * ended do not compete any more: who starts right after them would be planned beside their load. */
+static double demand(const struct sample_source *source, const struct sample *base,
+                     const struct sample *last, double busy)
 {
     double ready = last->has_stat && last->stat.has_running ? (double)last->stat.running
                    : last->has_load                         ? (double)last->running
                                                             : 0;
     if (busy < 0)
         return last->has_load && !source->limited ? last->load[0] : FIGURE_UNKNOWN;
-    double least = busy * (source->cores > 1 ? source->cores : 1);
-    bool counts = busy >= SATURATED && !source->limited && ready - 1 > least; /* but us */
+    double cores = source->cores > 1 ? source->cores : 1;
+    double ended = last->at_us > base->at_us ? (double)(last->ended_us - base->ended_us) /
+                                                   (double)(last->at_us - base->at_us)
+                                             : 0;
+    double least = busy * cores > ended ? busy * cores - ended : 0;
+    bool counts = least >= SATURATED * cores && !source->limited && ready - 1 > least; /* but us */
     return counts ? ready - 1 : least;
 }
 
@@ -224,7 +230,7 @@ void sample_figures(const struct sample_source *source, const struct sample *bas
     v[FIGURE_interval_s] = interval_s;
     v[FIGURE_cores] = source->cores;
     v[FIGURE_cpu_busy] = busy;
-    v[FIGURE_demand] = demand(source, last, busy);
+    v[FIGURE_demand] = demand(source, base, last, busy);
     set_present(last, v);
     const struct procfs_stat *x = &base->stat, *y = &last->stat;
     bool disks = base->has_disks && last->has_disks,

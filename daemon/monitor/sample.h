@@ -43,6 +43,7 @@ struct sample {
     struct procfs_disks disks;
     struct sample_paging paging;
     uint64_t usage_us, throttled; /* throttled: in so many periods */
+    uint64_t ended_us; /* of processors, that this daemon's tasks used which have ended */
 };
 
 /* `procfs` and the cores of this process; 0, or -1: memory is exhausted. */

@@ -190,7 +190,7 @@ read_scalapack() { awk -v n="${FACTOR_N:-4000}" -v by="$by" '$3 > 0 { print $1 "
 factor_here() { # TASKS ROUND
     local what n=${FACTOR_N:-4000} by
     for what in cholesky qr; do
-        run_once read_factor one-machine "$1" Covey "${on_tasks[@]}" "$1" "$build/tests/bench/dense_factor_times" $what "${n}x$n" ""
+        run_once read_factor one-machine "$1" Covey "${on_tasks[@]}" "$1" "$build/tests/bench/dense_factor_times" $what "${n}x$n" "" "" ""
     done
     by=openmpi
     [ ! -x "$build/tests/bench/factor.openmpi" ] ||
