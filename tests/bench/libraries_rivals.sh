@@ -12,6 +12,7 @@
 #                each grid that has at most as many rows as columns
 #   factor       Cholesky and QR beside ScaLAPACK with Open MPI and MPICH, on each such grid, blocks of 32 to 128
 #   fourier      complex transforms beside FFTW-MPI, in the natural and the transposed order of the spectrum
+#                (FFTW plans by transforming; Covey plans anew some times, and learns from what it did before)
 #   poisson      Poisson's equation beside PETSc, by tests/bench/poisson.sh
 #   lab-linpack, lab-fourier   the same on 8 hosts of a lab with links of RATE (tests/lab; needs root), one task each:
 #                linpack on one switch, Fourier transforms behind a chain of four. The ranks of the MPI wait by
@@ -219,7 +220,7 @@ fourier_here() { # TASKS ROUND
     local size
     for size in ${FOURIER_SIZES:-128x128x128}; do
         run_once read_covey_fft one-machine "$1" Covey "${on_tasks[@]}" "$1" "$build/tests/bench/fourier_covey" -r 15 "$size" \
-            order=natural order=transposed
+            order=natural order=natural order=natural order=transposed order=transposed
         has_fftw && run_once read_fftw one-machine "$1" FFTW-MPI "${by_openmpi[@]}" "$1" "$build/tests/bench/fourier.openmpi" 15 "$size"
     done
 }
