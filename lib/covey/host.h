@@ -129,3 +129,4 @@ int covey_measure(covey_t *vm, int host);
 }
 #endif
 #endif
+    double local_clock_s;        /* clock_s in the time zone of its daemon, as if that were UTC */

@@ -56,7 +56,9 @@
     X(31, interrupt_busy, "interrupt_busy_ratio",                                                  \
       "Share of the cores that served interrupts, 0 to 1.")                                        \
     X(32, net_rate_bytes_per_s, "network_rate_bytes_per_second",                                   \
-      "Rate of the network card, as its driver says.")
+      "Rate of the network card, as its driver says.")                                             \
+    X(33, local_clock_s, "local_time_seconds",                                                     \
+      "Time of day in the time zone of the host, as if it were UTC.")
 
 enum figure {
 #define FIGURE_ENUM(number, field, name, help) FIGURE_##field,

@@ -259,8 +259,13 @@ test_ps_silent() {
 }
 
 test_stats() {
-    covey_is 0 stats && out_has '^HOST +NAME +VALUE$' && out_has '^h1 +[a-z_.]+ +[0-9]+$' &&
-        covey_is 0 stats --json && out_has '"value": [0-9]+'
+    covey_is 0 stats && out_has '^HOST +NAME +VALUE +WHAT$' && out_has '^h1 +[a-z_.]+ +[0-9]+ +[A-Z].*[.]$' &&
+        why="zeros are told" && ! grep -qE '^h1 +[a-z_.]+ +0 ' "$dir/out" && why= &&
+        covey_is 0 stats --all && out_has '^h1 +[a-z_.]+ +0 +[A-Z]' &&
+        why="not all is explained" && [ -z "$(awk 'NF < 4' "$dir/out")" ] && why= &&
+        covey_is 0 stats h2 h1 && out_has '^h1 ' && out_has '^h2 ' && why="of h0, too" && ! grep -q '^h0 ' "$dir/out" && why= &&
+        covey_is 1 stats h1 h9 && error_is "no host 'h9' is in this VM" &&
+        covey_is 0 stats --json && out_has '"value": [0-9]+' && out_has '"help": "Tasks started."'
 }
 
 test_ps_empty() {
