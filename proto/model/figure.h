@@ -75,6 +75,12 @@ struct figures {
 /* All are unknown. */
 void figures_init(struct figures *f);
 
+/* `count` values as a list, as above from `count` on, `of` has their numbers; reading
+ * leaves a value of which it hears nothing as it is. */
+#define FIGURE_LIST_BYTES_MAX(count) (2 + (count) * 10)
+void figure_list_put(struct cursor *c, const uint16_t *of, const double *values, int count);
+void figure_list_get(struct cursor *c, const uint16_t *of, double *values, int count);
+
 #define FIGURES_BYTES_MAX (8 + 2 + FIGURE_COUNT * 10)
 void figures_put(struct cursor *c, const struct figures *f);
 /* Refuses what ends early, and a value that is negative or no number. */
