@@ -529,7 +529,7 @@ test_ps_and_kill() {
     tid=$(first_tid)
     covey ps >"$dir/ps" && covey ps --json >"$dir/ps.json"
     why="ps says: $(cat "$dir/ps")"
-    grep -qE "^$tid +[^ ]+ +h1 +[0-9]+ +(starting|running) +sleep 1000$" "$dir/ps" &&
+    grep -qE "^$tid +[^ ]+ +h1 +[0-9]+ +(starting|running) .* sleep 1000$" "$dir/ps" &&
         grep -qE "\"tid\": \"$tid\"" "$dir/ps.json" && grep -q '"host": "h1"' "$dir/ps.json" &&
         why= && covey kill "$tid" && job_status_is 143 && tasks_are 0 &&
         covey_is 1 kill "$tid" && error_is "$tid" && covey_is 1 kill 0x3fc00001 && error_is .
