@@ -98,6 +98,8 @@ void log_line(struct log *log, int level, const char *format, ...)
         log_tell_lost(log);
     char text[LINE_BYTES];
     size_t used = log_stamp(text, sizeof text);
+    if (level != LOG_INFO)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s: ", log_level_name(level));
     FORMAT(text + used, sizeof text - used - 1, format);
     log_clean(text + used);
     log_write(log, text, strlen(text));

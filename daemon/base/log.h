@@ -31,7 +31,8 @@ void log_close(struct log *log);
  * `from` counts from the end. Returns their number, 0 at the end, -ENOTSUP: there is no file. */
 ssize_t log_read(const struct log *log, int64_t from, void *bytes, size_t size, uint64_t *at);
 
-/* One line; the newline is added, and control characters in it are shown as '?'. */
+/* One line: the time, the level unless it is LOG_INFO, and the text. The newline is added, and
+ * control characters in it are shown as '?'. */
 __attribute__((format(printf, 3, 4))) void log_line(struct log *log, int level, const char *format,
                                                     ...);
 

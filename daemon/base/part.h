@@ -52,6 +52,7 @@ struct task;
     X(output)                                                                                      \
     X(logs)                                                                                        \
     X(ps)                                                                                          \
+    X(work)                                                                                        \
     X(stats)
 #define DAEMON_PARTS(X)                                                                            \
     DAEMON_PARTS_WITH_STATE(X)                                                                     \

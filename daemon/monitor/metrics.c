@@ -27,6 +27,7 @@
 #include "daemon/monitor/http.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/monitor/stats.h"
+#include "proto/model/counter_help.h"
 #include "proto/wire/list.h"
 
 #define METRICS_PATH "/metrics"
@@ -94,6 +95,9 @@ static void put_counter(void *context, const char *name, uint64_t value)
     snprintf(plain, sizeof plain, "%s", name);
     for (char *c = plain; *c != '\0'; c++)
         *c = *c == '.' || *c == '-' ? '_' : *c;
+    const char *help = counter_help(name);
+    if (help != NULL)
+        fprintf(text->out, "# HELP covey_daemon_%s %s\n", plain, help);
     fprintf(text->out, "# TYPE covey_daemon_%s untyped\ncovey_daemon_%s%s %llu\n", plain, plain,
             text->labels, (unsigned long long)value);
 }

@@ -129,9 +129,13 @@ void monitor_answer(struct daemon *d, uint32_t to, uint32_t request)
     struct figures figures;
     struct reply reply;
     struct timespec t;
+    struct tm local;
     monitor_look(d, loop_now_us(), &figures);
     clock_gettime(CLOCK_REALTIME, &t);
+    localtime_r(&t.tv_sec, &local);
     figures.values[FIGURE_clock_s] = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+    figures.values[FIGURE_local_clock_s] =
+        figures.values[FIGURE_clock_s] + (double)local.tm_gmtoff;
     reply_begin(&reply, d, to, request);
     struct cursor c = reply_room(&reply, FIGURES_BYTES_MAX);
     figures_put(&c, &figures);

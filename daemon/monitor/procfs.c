@@ -252,3 +252,29 @@ bool procfs_disks(const char *text, struct procfs_disks *disks)
         .read = in * SECTOR_BYTES, .written = out * SECTOR_BYTES, .busy_ms = busy_ms};
     return true;
 }
+
+/* ---- /proc/PID/stat ---- */
+
+enum { PROCESS_STATE = 3, PROCESS_USER = 14, PROCESS_SYSTEM, PROCESS_PAGES = 24 };
+
+/* The name of the program stands in brackets and may have brackets and blanks of its own. */
+bool procfs_process(const char *text, uint64_t *ticks, uint64_t *pages)
+{
+    uint64_t user = 0, system = 0, held = 0;
+    const char *at = strrchr(text, ')');
+    if (at == NULL)
+        return false;
+    for (int field = PROCESS_STATE; field <= PROCESS_PAGES; field++) {
+        at = strchr(at, ' ');
+        if (at == NULL)
+            return false;
+        const char *from = at++;
+        if ((field == PROCESS_USER && !take_number(&from, &user)) ||
+            (field == PROCESS_SYSTEM && !take_number(&from, &system)) ||
+            (field == PROCESS_PAGES && !take_number(&from, &held)))
+            return false;
+    }
+    *ticks = user + system;
+    *pages = held;
+    return true;
+}

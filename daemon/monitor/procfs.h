@@ -41,6 +41,9 @@ struct procfs_disks {
 };
 bool procfs_disks(const char *text, struct procfs_disks *disks);
 
+/* /proc/PID/stat: ticks of processors that the process used, and pages of memory that it holds. */
+bool procfs_process(const char *text, uint64_t *ticks, uint64_t *pages);
+
 /* The number of a line `NAME NUMBER`, as in /proc/vmstat or cpu.stat of a control group. */
 bool procfs_number(const char *text, const char *name, uint64_t *number);
 

@@ -20,6 +20,7 @@
 #include "daemon/table/ending.h"
 #include "lib/covey.h"
 #include "lib/link/stream.h"
+#include "lib/link/task_page.h"
 #include "proto/wire/list.h"
 
 #define CALLER_US 10000000u
@@ -37,6 +38,7 @@ struct caller {
     struct loop_fd *watch;
     struct loop_timer *timer;
     struct control_enrol enrol;
+    struct task_page *page; /* came with ENROL, or NULL */
     pid_t pid;
     bool in_reserve; /* there are no descriptors for it: it is only told so */
 };
@@ -58,6 +60,7 @@ static void caller_destroy(struct caller *caller)
     loop_fd_remove(&caller->watch);
     loop_timer_remove(&caller->timer);
     stream_destroy(caller->stream);
+    task_page_close(caller->page);
     free(caller);
 }
 
@@ -178,6 +181,9 @@ static void caller_becomes_task(struct caller *caller)
         return;
     }
     caller->stream = NULL;
+    task_page_close(task->way.page);
+    task->way.page = caller->page;
+    caller->page = NULL;
     caller_destroy(caller);
     log_line(&d->log, LOG_DEBUG, "t%x enrolled: pid %d: %s", task->tid, (int)task->pid,
              task->command);
@@ -204,6 +210,8 @@ static int on_first_frame(void *context, const struct frame *frame, const uint8_
                           int *fds, int nfds)
 {
     struct caller *caller = context;
+    if (nfds > 0 && caller->page == NULL)
+        caller->page = task_page_open(fds[0]);
     for (int i = 0; i < nfds; i++)
         close(fds[i]);
     const char *refused = enrol_refused(caller, frame, payload);

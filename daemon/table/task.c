@@ -14,6 +14,7 @@
 #include "daemon/table/connection.h"
 #include "lib/covey.h"
 #include "lib/link/ledger.h"
+#include "lib/link/task_page.h"
 #include "lib/link/stream.h"
 #include "proto/wire/list.h"
 
@@ -99,6 +100,7 @@ void task_destroy(struct task *task)
     loop_fd_remove(&task->way.watch);
     stream_destroy(task->way.stream);
     ledger_close(task->way.ledger);
+    task_page_close(task->way.page);
     struct pending *pending = task->way.pending;
     while (pending != NULL) {
         struct pending *next = pending->next;

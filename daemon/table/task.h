@@ -20,6 +20,7 @@ struct loop_child;
 struct loop_timer;
 struct ledger;
 struct stream;
+struct task_page;
 
 /* One output pipe of a child; see output.c. */
 struct output {
@@ -70,8 +71,9 @@ struct blocked {
 /* The way to a task and from it, and what waits on it; see connection.c and daemon/post/intake.c.
  */
 struct task_way {
-    struct stream *stream; /* NULL: not enrolled or closed */
-    struct ledger *ledger; /* how far this daemon is with the stream; as long as that */
+    struct stream *stream;  /* NULL: not enrolled or closed */
+    struct ledger *ledger;  /* how far this daemon is with the stream; as long as that */
+    struct task_page *page; /* what the task counts, to be looked at; NULL: it shows nothing */
     struct loop_fd *watch;
     struct task *next_dirty;
     bool dirty;

@@ -140,8 +140,12 @@ int service_call(struct service *s, int64_t timeout_us)
     struct call call = call_begin_as(s->vm, s->what);
     uint64_t start_us = clock_us();
     uint64_t deadline_us = clock_deadline(timeout_us == COVEY_POLL ? SERVICE_US : timeout_us);
+    s->vm->self.awaits.kind = COVEY_WAITS_NAME;
+    s->vm->self.awaits.name = s->name;
+    s->vm->self.awaits.idle = true;
     int error = service_ask_until(s, deadline_us);
-    s->vm->self.idle_us += clock_us() - start_us;
+    s->vm->self.awaits.idle = false;
+    task_count_add(&s->vm->self.page->counts.idle_us, clock_us() - start_us);
     if (s->vm->trace != NULL)
         service_record(s, &call);
     return call_end(s->vm, &call, explain(s, error));

@@ -65,6 +65,8 @@ static int await(struct covey_bag *bag, bool (*done)(void *), uint64_t deadline_
                  const char *what)
 {
     bag_step(bag);
+    bag->vm->self.awaits.kind = COVEY_WAITS_NAME;
+    bag->vm->self.awaits.name = bag->name;
     int error = call_idle(bag->vm, done, bag, deadline_us);
     if (error == COVEY_ETIMEOUT)
         return error_set(error, "bag %s: %s in time", bag->name, what);

@@ -7,6 +7,7 @@
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
+#include "proto/model/counter_help.h"
 #include "proto/model/figure.h"
 
 #include <math.h>
@@ -466,6 +467,11 @@ static bool add_stat(uint32_t host, struct cursor *c, void **list, int *count)
         return false;
     stats[(*count)++] = row;
     return true;
+}
+
+const char *covey_stat_help(const char *name)
+{
+    return name == NULL ? NULL : counter_help(name);
 }
 
 int covey_stats(covey_t *vm, int host, struct covey_stat **list)

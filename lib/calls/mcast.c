@@ -136,7 +136,7 @@ static void send_fan(struct covey *vm, struct fan *fan)
         req->send.sequence = peer->out.sequence++;
         req->send.started = true;
         if (req->send.offset == req->send.msg->size) {
-            outgo_count(peer, req->send.msg->size);
+            outgo_count(vm, peer, req->send.msg->size);
             req_finish(req, COVEY_OK, NULL);
             continue;
         }

@@ -67,6 +67,7 @@ static int receive_now(const struct way *from, struct covey_req *req, int64_t ti
     if (error != COVEY_OK)
         return error;
     receive_start(vm, req);
+    req_await(req);
     if (vm->trace != NULL)
         trace_call_awaits(vm->trace, req->receive.source, req->tag);
     error = call_idle(vm, req_done, req, clock_deadline(timeout_us));
@@ -259,6 +260,7 @@ int covey_wait(covey_req_t *req, int64_t timeout_us)
         return error_set(COVEY_EINVAL, "wait: NULL");
     struct covey *vm = req->vm;
     struct call call = call_begin(vm);
+    req_await(req);
     int error = req->kind != REQ_SEND ? call_idle(vm, req_done, req, clock_deadline(timeout_us))
                                       : wait_until(vm, req_done, req, clock_deadline(timeout_us));
     if (req->done)

@@ -52,6 +52,7 @@ static int deliver_to_self(struct covey *vm, const struct covey_req *req)
         return COVEY_ENOMEM;
     message_copy(req->send.msg, 0, message_bytes(copy), (size_t)copy->size);
     copy->info = (struct covey_info){(covey_tid_t)vm->self.tid, req->tag, copy->size};
+    task_count_sent(vm->self.page, copy->size);
     arrival_deliver(vm, req->context, &copy);
     if (copy == NULL)
         return COVEY_OK;
@@ -82,6 +83,7 @@ int send_start(struct covey *vm, struct covey_req *req, covey_tid_t tid)
 
 static int send_finish(struct covey *vm, struct covey_req *req)
 {
+    req_await(req);
     int error = wait_until(vm, req_done, req, UINT64_MAX);
     if (!req->done)
         outgo_cancel(vm, req);

@@ -49,6 +49,17 @@ struct covey_task {
     char command[128];
 };
 
+/* What a task waits for in a call. */
+enum covey_task_wait {
+    COVEY_WAITS_NOT = 0,
+    COVEY_WAITS_MESSAGE = 1, /* for a message of `peer` with `tag`, or of any, or with any */
+    COVEY_WAITS_SEND = 2,    /* for its message to `peer` to leave */
+    COVEY_WAITS_CREDIT = 3,  /* for `peer`, to whom it sends, to take what came before */
+    COVEY_WAITS_TURN = 4,    /* for its turn among the long messages that `peer` gets */
+    COVEY_WAITS_NAME = 5,    /* in `call`, for what is called `name`: a lock, a bag */
+    COVEY_WAITS_CALL = 6     /* in `call`, for the others of a collective call, for an answer */
+};
+
 /* The tasks on the host with that index, or on all hosts when host is 0; sets *list (free with
  * covey_free()) and returns their number. Errors: EDAEMON, ENOHOST, ENOMEM. */
 int covey_tasks(covey_t *vm, int host, struct covey_task **list);
@@ -59,6 +70,44 @@ int covey_tasks(covey_t *vm, int host, struct covey_task **list);
  * and *task_count; returns the number of hosts. Errors: EINVAL, EDAEMON, ENOMEM. */
 int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
                  struct covey_task **tasks, int *task_count);
+
+/* What a task does. What is not known is negative: all but `cpu_s` and `memory_bytes` of one whose
+ * program does not use the library, or one of an older version. Counts and times grow, and begin
+ * when the task joined, those of processors when its process began; see covey_task_stats(3). */
+struct covey_task_stat {
+    covey_tid_t tid;
+    int32_t waits;    /* enum covey_task_wait */
+    covey_tid_t peer; /* of what it waits for, or COVEY_ANY_TASK */
+    int32_t tag;      /* or COVEY_ANY_TAG */
+    char call[32];    /* that it waits in, without `covey_`: "recv" */
+    char name[72];    /* COVEY_WAITS_NAME: of what it waits for */
+    double waits_s;   /* for so long */
+    double at_s;      /* when all this was so, by a clock of its host's: for rates */
+    double age_s;     /* since it was started; of one that was not spawned as elapsed_s */
+    double elapsed_s; /* since it joined */
+    double cpu_s;     /* of processors */
+    double memory_bytes;
+    double idle_s;          /* of elapsed_s: waiting, as covey_timing() counts; */
+    double communication_s; /* in other calls */
+    double sent;            /* messages, those that collective calls are made of as well */
+    double sent_bytes;
+    double received;
+    double received_bytes;
+};
+
+/* The answer of covey_task_stats(): three arrays, to be freed with covey_free(). */
+struct covey_task_stats {
+    struct covey_host *hosts; /* as covey_survey() gives them */
+    struct covey_task *tasks;
+    struct covey_task_stat *stats; /* stats[i] of tasks[i] */
+    int32_t host_count, task_count;
+    int32_t left_out; /* tasks that are more than was asked for */
+};
+
+/* All tasks with what they do, `most` of them at most: all daemons are asked side by side, and one
+ * that does not answer within the timeout is listed as COVEY_HOST_SUSPECT, without its tasks.
+ * Errors: EINVAL, EDAEMON, ENOMEM. */
+int covey_task_stats(covey_t *vm, int64_t timeout_us, int most, struct covey_task_stats *all);
 
 /* How busy a host is, and how fast. What is not known is negative. Rates are of the `interval_s`
  * seconds that ended `age_s` ago. Where the host's control group has a limit of its own, cores,
@@ -99,6 +148,7 @@ struct covey_host_stat {
     double disk_busy;            /* share of the time in which disks were, together at most 1 */
     double interrupt_busy;       /* share of the cores that served interrupts */
     double net_rate_bytes_per_s; /* of its network card, each way */
+    double local_clock_s;        /* clock_s in the time zone of its daemon, as if that were UTC */
 };
 
 /* Whether the host pages: 1 if what it lacks of memory slows all that runs there, 0 if not, or if

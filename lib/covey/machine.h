@@ -69,6 +69,9 @@ struct covey_stat {
  * with covey_free()) and returns their number. Errors: EDAEMON, ENOHOST. */
 int covey_stats(covey_t *vm, int host, struct covey_stat **list);
 
+/* What the counter of that name counts, in one line; NULL: this version has no such counter. */
+const char *covey_stat_help(const char *name);
+
 /* Reads the log of the daemon with that host index from *offset on, which counts from the end when
  * it is negative: at most `size` bytes, of which a call may bring fewer. *offset becomes the place
  * behind them. Returns their number, 0: there is no more yet. Errors: EDAEMON, ENOHOST, EINVAL: its

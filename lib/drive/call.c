@@ -11,12 +11,22 @@
 #define SAMPLE 61       /* of so many short calls one is timed; a prime, for they come in turns */
 #define SHORT_US_MAX 20 /* what takes longer was kept from the processor: it counts for itself */
 
+/* What the daemon is shown: it is in a call. */
+static void page_call_begin(struct covey *vm, const char *name)
+{
+    struct task_counts *counts = &vm->self.page->counts;
+    vm->self.awaits = (struct task_awaits){.call = name};
+    task_count_set(&counts->call_idle_us, task_count_get(&counts->idle_us));
+    task_count_set(&counts->call_us, vm->self.now_us);
+}
+
 struct call call_begin_as(struct covey *vm, const char *name)
 {
     pthread_mutex_lock(&vm->lock);
     vm->self.now_us = clock_us();
+    page_call_begin(vm, name);
     return (struct call){.start_us = vm->self.now_us,
-                         .idle_us = vm->self.idle_us,
+                         .idle_us = task_count_get(&vm->self.page->counts.idle_us),
                          .name = name,
                          .begun = vm->trace == NULL ? 0 : trace_call_begin(vm->trace, name)};
 }
@@ -24,8 +34,10 @@ struct call call_begin_as(struct covey *vm, const char *name)
 int call_end(struct covey *vm, const struct call *call, int result)
 {
     uint64_t spent_us = clock_us() - call->start_us;
-    uint64_t idle_us = vm->self.idle_us - call->idle_us;
-    vm->self.communication_us += spent_us > idle_us ? spent_us - idle_us : 0;
+    struct task_counts *counts = &vm->self.page->counts;
+    uint64_t idle_us = task_count_get(&counts->idle_us) - call->idle_us;
+    task_count_set(&counts->call_us, 0);
+    task_count_add(&counts->communication_us, spent_us > idle_us ? spent_us - idle_us : 0);
     wait_left(vm);
     if (vm->trace != NULL && call->begun != 0)
         trace_call_end(vm->trace, call->name, call->begun);
@@ -47,9 +59,10 @@ void call_begin_short(struct covey *vm, struct call *call, const char *name)
 
 static void count_sample(struct covey *vm, const struct call *call, uint64_t now_us, bool waited)
 {
+    struct task_counts *counts = &vm->self.page->counts;
     uint64_t us = now_us - call->start_us;
-    *(waited ? &vm->self.idle_us : &vm->self.communication_us) +=
-        us > SHORT_US_MAX ? us : us * SAMPLE;
+    task_count_add(waited ? &counts->idle_us : &counts->communication_us,
+                   us > SHORT_US_MAX ? us : us * SAMPLE);
 }
 
 int call_end_short(struct covey *vm, const struct call *call, bool waited)
@@ -69,10 +82,11 @@ void call_go_on(struct covey *vm, struct call *call, bool waited)
     vm->self.now_us = clock_us();
     if (call->sampled)
         count_sample(vm, call, vm->self.now_us, waited);
+    page_call_begin(vm, call->name);
     if (vm->trace != NULL)
         trace_call_begin(vm->trace, call->name);
     call->start_us = vm->self.now_us;
-    call->idle_us = vm->self.idle_us;
+    call->idle_us = task_count_get(&vm->self.page->counts.idle_us);
 }
 
 int call_idle(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us)
@@ -80,8 +94,10 @@ int call_idle(struct covey *vm, bool (*done)(void *context), void *context, uint
     if (done(context))
         return COVEY_OK;
     uint64_t start_us = clock_us();
+    vm->self.awaits.idle = true;
     int error = wait_until(vm, done, context, deadline_us);
-    vm->self.idle_us += clock_us() - start_us;
+    vm->self.awaits.idle = false;
+    task_count_add(&vm->self.page->counts.idle_us, clock_us() - start_us);
     return error;
 }
 
@@ -90,9 +106,10 @@ int covey_timing(covey_t *vm, struct covey_timing *timing)
     if (vm == NULL || timing == NULL)
         return error_set(COVEY_EINVAL, "timing: NULL");
     pthread_mutex_lock(&vm->lock);
-    timing->elapsed_s = (double)(clock_us() - vm->self.joined_us) / 1e6;
-    timing->idle_s = (double)vm->self.idle_us / 1e6;
-    timing->communication_s = (double)vm->self.communication_us / 1e6;
+    const struct task_counts *counts = &vm->self.page->counts;
+    timing->elapsed_s = (double)(clock_us() - task_count_get(&counts->joined_us)) / 1e6;
+    timing->idle_s = (double)task_count_get(&counts->idle_us) / 1e6;
+    timing->communication_s = (double)task_count_get(&counts->communication_us) / 1e6;
     pthread_mutex_unlock(&vm->lock);
     return COVEY_OK;
 }

@@ -30,8 +30,9 @@ static struct request *request_find(struct covey *vm, uint32_t number)
     return r;
 }
 
-struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, const void *body,
-                              size_t size)
+/* NOLINTNEXTLINE(readability-function-size): as request_begin() */
+struct request *request_begin_fd(struct covey *vm, uint8_t kind, uint32_t host, const void *body,
+                                 size_t size, int fd)
 {
     uint8_t payload[FRAME_PAYLOAD_MAX];
     struct cursor c = cursor_writer(payload, sizeof payload);
@@ -57,10 +58,17 @@ struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, con
     }
     r->next = vm->requests.first;
     vm->requests.first = r;
-    if (home_send(vm, kind, to, payload, (size_t)(c.at - payload)) == COVEY_OK)
+    struct frame frame = home_frame(vm, kind, to, (size_t)(c.at - payload));
+    if (home_send_frame(vm, &frame, payload, &fd, fd >= 0) == COVEY_OK)
         return r;
     request_free(vm, r);
     return NULL;
+}
+
+struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, const void *body,
+                              size_t size)
+{
+    return request_begin_fd(vm, kind, host, body, size, -1);
 }
 
 int request_refused(const struct covey *vm)

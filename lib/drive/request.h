@@ -31,6 +31,9 @@ int request_call(struct covey *vm, uint8_t kind, uint32_t host, const void *body
 /* The same in two steps, to ask several daemons at once: request_end() frees *r. */
 struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, const void *body,
                               size_t size);
+/* With a descriptor, which stays the caller's, unless it is negative. */
+struct request *request_begin_fd(struct covey *vm, uint8_t kind, uint32_t host, const void *body,
+                                 size_t size, int fd);
 /* Why request_begin() gave none: the own daemon is lost, or memory is exhausted. */
 int request_refused(const struct covey *vm);
 int request_end(struct covey *vm, struct request **r, uint64_t deadline_us, uint8_t **content,

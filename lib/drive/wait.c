@@ -443,6 +443,7 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
         return error;
     settle_parts(vm); /* of which the caller's own calls finished something */
     vm->wait.threads++;
+    task_page_wait(vm->self.page, &vm->self.awaits, clock_us());
     credit_reopen(vm);
     for (bool looked = false; !done(context) && error == COVEY_OK; looked = true) {
         if (vm->home.lost != 0)
@@ -456,6 +457,8 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
     }
     assert(vm->wait.threads > 0);
     vm->wait.threads--;
+    if (vm->wait.threads == 0)
+        task_page_go_on(vm->self.page);
     if (vm->wait.threads > 0)
         pthread_cond_broadcast(&vm->wait.changed); /* one of them polls from now on */
     else if (vm->wait.progress_parked)

@@ -43,6 +43,18 @@ static void req_record(const struct covey_req *req, const struct arrival *a)
                      .tag = a == NULL ? req->tag : a->info.tag});
 }
 
+void req_await(const struct covey_req *req)
+{
+    struct task_awaits *awaits = &req->vm->self.awaits;
+    if (req->kind == REQ_COLLECTIVE)
+        return; /* the call says more */
+    bool sends = req->kind == REQ_SEND;
+    uint32_t to = req->peer == NULL ? 0 : req->peer->tid;
+    awaits->kind = sends ? COVEY_WAITS_SEND : COVEY_WAITS_MESSAGE;
+    awaits->peer = sends ? to : req->receive.source;
+    awaits->tag = req->tag;
+}
+
 void req_finish(struct covey_req *req, int error, const char *why)
 {
     if (req->vm->trace != NULL && req->kind == REQ_SEND && error == COVEY_OK && req->peer != NULL)
@@ -361,6 +373,7 @@ static void overtake(struct covey *vm, struct arrival *a)
 void match_complete(struct covey *vm, struct arrival *a)
 {
     a->complete = true;
+    task_count_received(vm->self.page, a->info.bytes);
     bool collective = a->context != 0 && !context_is_talk(a->context);
     if (a->bound == NULL && !collective)
         overtake(vm, a);

@@ -68,8 +68,9 @@ static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
         sending_remove(vm, peer);
 }
 
-void outgo_count(struct peer *peer, uint64_t size)
+void outgo_count(struct covey *vm, struct peer *peer, uint64_t size)
 {
+    task_count_sent(vm->self.page, size);
     peer->out.traffic_bytes += size + TRAFFIC_MESSAGE_BYTES;
 }
 
@@ -80,7 +81,7 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
     req->begun = trace_begin(vm);
     req->queued = true;
     LINK_AFTER(peer->out.sends_last, peer->out.sends, peer->out.sends_last, req, next, prev);
-    outgo_count(peer, req->send.msg->size);
+    outgo_count(vm, peer, req->send.msg->size);
     sending_add(vm, peer);
     outgo_pump(vm, peer);
 }
@@ -311,6 +312,8 @@ static bool step(struct covey *vm, struct peer *peer)
         return false;
     bool credit = frame_size(peer, req, &size);
     bool goes = credit && bulk_in_turn(vm, peer, req, &size) && bulk_may_send(vm, peer, req);
+    task_page_hold(vm->self.page, peer->tid,
+                   goes ? 0 : credit ? TRACE_HELD_TURN : TRACE_HELD_CREDIT);
     if (vm->trace != NULL)
         outgo_record(vm, req, goes ? 0 : credit ? TRACE_HELD_TURN : TRACE_HELD_CREDIT);
     if (!goes)

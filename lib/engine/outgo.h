@@ -15,7 +15,8 @@ struct cursor;
 struct peer;
 
 void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req);
-void outgo_count(struct peer *peer, uint64_t size);   /* of a message: the pair's traffic grows */
+/* Of a message: the pair's traffic grows. */
+void outgo_count(struct covey *vm, struct peer *peer, uint64_t size);
 void outgo_pump(struct covey *vm, struct peer *peer); /* moves what can move */
 void outgo_pump_all(struct covey *vm);
 void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why);

@@ -138,7 +138,7 @@ bool plain_send(struct covey *vm, const struct plain_send *what)
         return false;
     loss_note(conn, peer->out.sequence++);
     peer->out.sent_bytes += cost;
-    outgo_count(peer, ITEM_HEADER_BYTES + size);
+    outgo_count(vm, peer, ITEM_HEADER_BYTES + size);
     vm->links.written_bytes += BRIEF_STAMPED_BYTES + size;
     if (vm->trace != NULL)
         plain_record(vm->trace,
@@ -270,6 +270,7 @@ int plain_take(void *context)
     vm->inbox.arrivals++;
     vm->inbox.arrived_bytes += size;
     vm->inbox.arriving = 0;
+    task_count_received(vm->self.page, size);
     if (vm->trace != NULL)
         plain_record(vm->trace,
                      &(struct trace_what){.kind = TRACE_RECEIVE,

@@ -95,6 +95,9 @@ static inline bool req_is_paced(const struct covey_req *req)
     return req->owner != NULL && req->owner->rate != NULL;
 }
 
+/* What the task waits for is this request. */
+void req_await(const struct covey_req *req);
+
 /* The request is done: whoever waits for it, or made it, is told. */
 void req_finish(struct covey_req *req, int error, const char *why);
 

@@ -12,6 +12,7 @@
 #define COVEY_LIB_MEMBER_VM_H
 
 #include "lib/covey.h"
+#include "lib/link/task_page.h"
 #include "lib/member/ended.h"
 #include "lib/member/giving.h"
 #include "lib/member/part.h"
@@ -129,7 +130,9 @@ struct self {
     bool direct; /* the daemon gives sockets for links straight over raw Ethernet */
     int32_t pid;
     uint64_t now_us; /* when the last call began */
-    uint64_t joined_us, idle_us, communication_us;
+    struct task_page *page;   /* what it counts; its daemon sees it */
+    int page_fd;               /* until it has the page; -1: it has, or gets none */
+    struct task_awaits awaits; /* what it waits for if it waits now */
     uint64_t short_calls; /* so far: see call.c */
     struct covey *next;   /* in the list of memberships that exit() ends */
     bool exiting;         /* exit() ends it, or has: see enrol.c */

@@ -299,9 +299,12 @@ static int enrol(struct covey *vm, const struct covey_options *o, uint64_t deadl
     else
         own_command(e.command, sizeof e.command);
     struct cursor c = cursor_writer(body, sizeof body);
-    control_put_enrol(&c, &e); /* begins with a request number, which request_call() puts */
-    int error = request_call(vm, FRAME_ENROL, 0, body + 4, (size_t)(c.at - body) - 4, deadline_us,
-                             &content, &size);
+    control_put_enrol(&c, &e); /* begins with a request number, which request_begin_fd() puts */
+    struct request *asked =
+        request_begin_fd(vm, FRAME_ENROL, 0, body + 4, (size_t)(c.at - body) - 4, vm->self.page_fd);
+    if (asked == NULL)
+        return request_refused(vm);
+    int error = request_end(vm, &asked, deadline_us, &content, &size);
     if (error != COVEY_OK)
         return error;
     struct control_enrolled r;
@@ -312,6 +315,9 @@ static int enrol(struct covey *vm, const struct covey_options *o, uint64_t deadl
         return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
     if (vm->home.ledger == NULL)
         return error_set(COVEY_ERESOURCE, "out of memory or descriptors for the daemon's ledger");
+    if (vm->self.page_fd >= 0)
+        close(vm->self.page_fd);
+    vm->self.page_fd = -1;
     vm->self.tid = r.tid;
     vm->self.parent = r.parent;
     set_output(vm, &r, o);
@@ -353,15 +359,26 @@ static int open_descriptors(struct covey *vm, int socket)
     return error != COVEY_OK ? error : watch_add(vm, &vm->home.watch);
 }
 
+static void page_end(struct covey *vm)
+{
+    if (vm->self.page_fd >= 0)
+        close(vm->self.page_fd);
+    task_page_close(vm->self.page);
+}
+
 static struct covey *vm_create(int socket)
 {
     struct covey *vm = calloc(1, sizeof *vm);
     bool made = vm != NULL && parts_create(vm);
-    if (made)
+    if (made) {
         vm->home.daemon = stream_create(socket);
-    if (!made || vm->home.daemon == NULL) {
+        vm->self.page = task_page_create(&vm->self.page_fd);
+    }
+    if (!made || vm->home.daemon == NULL || vm->self.page == NULL) {
         if (vm != NULL)
             parts_destroy(vm);
+        if (made)
+            page_end(vm);
         free(vm);
         close(socket);
         error_code(COVEY_ENOMEM);
@@ -378,7 +395,7 @@ static struct covey *vm_create(int socket)
     vm->wait.epoll = vm->wait.doorbell = -1;
     vm->links.listener_watch.fd = -1;
     vm->self.pid = getpid();
-    vm->self.joined_us = clock_us();
+    task_count_set(&vm->self.page->counts.joined_us, clock_us());
     vm->memory.file = "/proc/meminfo";
     vm->memory.bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
     return vm;
@@ -397,6 +414,7 @@ static void vm_destroy(struct covey *vm)
     parts_destroy(vm);
     stream_destroy(vm->home.daemon);
     ledger_close(vm->home.ledger);
+    page_end(vm);
     if (vm->links.listener_watch.fd >= 0)
         close(vm->links.listener_watch.fd);
     ether_port_destroy(vm->links.ether_port);

@@ -46,38 +46,42 @@ static bool is_known(double value)
     return isfinite(value) && value >= 0;
 }
 
-void figures_put(struct cursor *c, const struct figures *f)
+void figure_list_put(struct cursor *c, const uint16_t *of, const double *values, int count)
 {
-    uint16_t count = 0;
-    for (int i = 0; i < FIGURE_COUNT; i++)
-        count = (uint16_t)(count + is_known(f->values[i]));
-    cursor_put_u64(c, f->machine);
-    cursor_put_u16(c, count);
-    for (int i = 0; i < FIGURE_COUNT; i++) {
-        if (!is_known(f->values[i]))
+    uint16_t known = 0;
+    for (int i = 0; i < count; i++)
+        known = (uint16_t)(known + is_known(values[i]));
+    cursor_put_u16(c, known);
+    for (int i = 0; i < count; i++) {
+        if (!is_known(values[i]))
             continue;
-        cursor_put_u16(c, numbers[i]);
-        put_double(c, f->values[i]);
+        cursor_put_u16(c, of[i]);
+        put_double(c, values[i]);
     }
 }
 
-static void figure_set(struct figures *f, uint16_t number, double value)
+void figure_list_get(struct cursor *c, const uint16_t *of, double *values, int count)
 {
-    for (int i = 0; i < FIGURE_COUNT; i++)
-        if (numbers[i] == number)
-            f->values[i] = value;
+    for (uint16_t left = cursor_get_u16(c); left > 0 && cursor_ok(c); left--) {
+        uint16_t number = cursor_get_u16(c);
+        double value = get_double(c);
+        if (!is_known(value))
+            c->bad = true;
+        for (int i = 0; i < count && cursor_ok(c); i++)
+            if (of[i] == number)
+                values[i] = value;
+    }
+}
+
+void figures_put(struct cursor *c, const struct figures *f)
+{
+    cursor_put_u64(c, f->machine);
+    figure_list_put(c, numbers, f->values, FIGURE_COUNT);
 }
 
 void figures_get(struct cursor *c, struct figures *f)
 {
     figures_init(f);
     f->machine = cursor_get_u64(c);
-    for (uint16_t left = cursor_get_u16(c); left > 0 && cursor_ok(c); left--) {
-        uint16_t number = cursor_get_u16(c);
-        double value = get_double(c);
-        if (!is_known(value))
-            c->bad = true;
-        else if (cursor_ok(c))
-            figure_set(f, number, value);
-    }
+    figure_list_get(c, numbers, f->values, FIGURE_COUNT);
 }

@@ -56,7 +56,9 @@
     X(31, interrupt_busy, "interrupt_busy_ratio",                                                  \
       "Share of the cores that served interrupts, 0 to 1.")                                        \
     X(32, net_rate_bytes_per_s, "network_rate_bytes_per_second",                                   \
-      "Rate of the network card, as its driver says.")
+      "Rate of the network card, as its driver says.")                                             \
+    X(33, local_clock_s, "local_time_seconds",                                                     \
+      "Time of day in the time zone of the host, as if it were UTC.")
 
 enum figure {
 #define FIGURE_ENUM(number, field, name, help) FIGURE_##field,
@@ -72,6 +74,12 @@ struct figures {
 
 /* All are unknown. */
 void figures_init(struct figures *f);
+
+/* `count` values as a list, as above from `count` on, `of` has their numbers; reading
+ * leaves a value of which it hears nothing as it is. */
+#define FIGURE_LIST_BYTES_MAX(count) (2 + (count) * 10)
+void figure_list_put(struct cursor *c, const uint16_t *of, const double *values, int count);
+void figure_list_get(struct cursor *c, const uint16_t *of, double *values, int count);
 
 #define FIGURES_BYTES_MAX (8 + 2 + FIGURE_COUNT * 10)
 void figures_put(struct cursor *c, const struct figures *f);

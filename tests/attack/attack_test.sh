@@ -53,7 +53,7 @@ chown $owner "$top/run"
 # ---- looking at the VM
 
 stat_of() { # HOST NAME
-    covey stats | awk -v host="$1" -v name="$2" '$1 == host && $2 == name { print $3 }'
+    covey stats --all | awk -v host="$1" -v name="$2" '$1 == host && $2 == name { print $3 }'
 }
 pid_at() { ss -Hulnp "sport = :$1" | sed -n 's/.*pid=\([0-9]*\).*/\1/p'; } # h0: 47000, h1: 47001
 rss() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }

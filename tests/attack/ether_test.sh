@@ -27,7 +27,7 @@ trap 'rm -rf "$scratch"' EXIT
 on_h3() { tests/lab/lab exec --name "$LAB" h3 "$@"; }
 
 stat_of() { # HOST NAME
-    covey stats | awk -v host="$1" -v name="$2" '$1 == host && $2 == name { print $3 }'
+    covey stats --all | awk -v host="$1" -v name="$2" '$1 == host && $2 == name { print $3 }'
 }
 mac_of() { cat "$scratch/$1.mac"; }
 daemon_pid() { # HOST: the eldest of its name there, for it has children that have not become another program yet
@@ -70,7 +70,7 @@ only_ether_carries_data() {
 # speaks again, and its peer may by then negotiate anew. So two hosts that both have opened one more
 # session is no change; one that only one of them opened is.
 marks() {
-    covey stats | awk '
+    covey stats --all | awk '
         { value[$1, $2] = $3 }
         END {
             print value["h1", "session.opened"] - value["h2", "session.opened"], "more opened by h1 than by h2"

@@ -371,7 +371,7 @@ many_slow_starts() {
 }
 
 some_tasks() { ! tasks 0; }
-spawned() { covey stats "$1" | awk '$1 == "tasks.spawned" { print $2 }'; } # HOST
+spawned() { covey stats "$1" | awk '$2 == "tasks.spawned" { n = $3 } END { print n + 0 }'; } # HOST
 # What nobody waits for any more is not started: neither for a console of this host, nor of another.
 orphaned_starts() {
     local host console before

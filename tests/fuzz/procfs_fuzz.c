@@ -1,4 +1,4 @@
-/* links: daemon/monitor/procfs.c proto/model/figure.c proto/wire/cursor.c -lm */
+/* links: daemon/monitor/procfs.c proto/model/figure.c proto/model/task_figure.c proto/wire/control.c proto/contention/contention.c proto/wire/contention_config.c proto/wire/address.c proto/wire/cursor.c -lm */
 /*
  * The texts of /proc, of whatever kernel or none, and figures as any host may send them: what is
  * accepted makes sense.
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "daemon/monitor/procfs.h"
-#include "proto/model/figure.h"
+#include "proto/model/task_figure.h"
 #include "tests/fuzz/fuzz.h"
 
 static void look_at_text(const char *text)
@@ -30,6 +30,7 @@ static void look_at_text(const char *text)
     procfs_network(text, &a, &b);
     procfs_disks(text, &disks);
     procfs_number(text, "nr_throttled", &a);
+    procfs_process(text, &a, &b);
 }
 
 static void look_at_figures(const uint8_t *data, size_t size)
@@ -40,6 +41,19 @@ static void look_at_figures(const uint8_t *data, size_t size)
     figures_get(&c, &f);
     for (int i = 0; i < FIGURE_COUNT; i++)
         REQUIRE(f.values[i] == FIGURE_UNKNOWN || (isfinite(f.values[i]) && f.values[i] >= 0));
+}
+
+static void look_at_tasks(const uint8_t *data, size_t size)
+{
+    struct cursor c = cursor_reader(data, size);
+    struct task_figures f;
+
+    while (cursor_left(&c) > 0) {
+        task_figures_get(&c, &f);
+        for (int i = 0; i < TASK_FIGURE_COUNT; i++)
+            REQUIRE(f.values[i] == FIGURE_UNKNOWN || (isfinite(f.values[i]) && f.values[i] >= 0));
+        REQUIRE(strlen(f.call) <= TASK_FIGURE_CALL && strlen(f.name) <= TASK_FIGURE_NAME);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -54,5 +68,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     look_at_text(text);
     free(text);
     look_at_figures(data, size);
+    look_at_tasks(data, size);
     return 0;
 }

@@ -43,7 +43,7 @@ crashes() {
         err_is 'covey: task t[0-9a-f]+ \(sh\) on h[01] was killed by signal 11 \(Segmentation fault\)' 2
 }
 
-task_of() { covey ps | awk -v command="$2" -v column="$1" '$0 ~ "(starting|running) +" command "$" { print $column }'; }
+task_of() { covey ps | awk -v command="$2" -v column="$1" '$0 ~ "(starting|running) .*- +" command "$" { print $column }'; }
 
 killed() {
     local tid

@@ -30,6 +30,10 @@ start 3 || bad "a virtual machine starts"
 expect "the log of this host" says 0 "host h0 is host 1 of VM $COVEY_VM: " covey logs
 expect "of another" says 0 'host h2 is host 3 of VM' covey logs h2
 expect "through its daemon" says 0 'host h0 is host 1 of VM' env COVEY_SOCKET="$(socket_of h2)" covey logs h0
+all_hosts() { covey logs >"$dir/out" && [ "$(awk '{ print $1 }' "$dir/out" | sort -u | xargs)" = "h0 h1 h2" ]; }
+expect "all hosts" all_hosts
+in_order() { sort -s -k2,3 "$dir/out" | cmp - "$dir/out"; }
+expect "in the order of time" in_order
 for i in $(seq 4000); do echo "2026-11-22 18:40:01.123 line $i of many"; done >>"$vm/h1.log"
 same_as_file() { covey logs h1 | cmp - "$vm/h1.log"; }
 expect "piece by piece" same_as_file
@@ -38,7 +42,26 @@ expect "the last line" last_is 1 4000
 expect "the last 3000" last_is 3000 1001
 expect "more lines than there are" says 0 'host h1 is host 2' covey logs -n 10000 h1
 expect "an unknown host" refuses 1 "no host 'h7' is in this VM; see: covey hosts" covey logs h7
-expect "two hosts" refuses 2 'h2: one host at a time' covey logs h1 h2
+expect "two hosts" says 0 '^h2  20[0-9-]+ [0-9:]{8}\.[0-9]{3} host h2 is host 3 of VM' covey logs h2 h0
+only_two() { [ "$(awk '{ print $1 }' "$dir/out" | sort -u | xargs)" = "h0 h2" ]; }
+expect "and no other" only_two
+other_zone() { # the times are those of who reads
+    local hour
+    hour=$(TZ=UTC+0 covey logs --level info -n 1 h0 h2 | awk '{ print substr($3, 1, 2) + 0 }')
+    [ "$(TZ=UTC-9 covey logs --level info -n 1 h0 h2 | awk '{ print substr($3, 1, 2) + 0 }')" = $(((hour + 9) % 24)) ]
+}
+expect "in another time zone" other_zone
+echo "2026-11-22 19:00:00.000 error: it $(printf '\033[2J')broke" >>"$vm/h2.log"
+harmless() { covey logs --level error >"$dir/out" && grep -q '^h2 .* error: it ?\[2Jbroke$' "$dir/out" && ! grep -q 'is host' "$dir/out"; }
+expect "errors alone, made harmless" harmless
+since() { covey logs --since "$1" h1 h2 >"$dir/out" && ! grep -q 'of many' "$dir/out" && grep -q "$2" "$dir/out"; }
+expect "since a while" since 1h 'host h1 is host 2'
+nothing_since() { covey logs --since '2090-01-01 00:00' >"$dir/out" && [ ! -s "$dir/out" ]; }
+expect "since what has not been" nothing_since
+last_of_all() { covey logs -n 3 >"$dir/out" && [ "$(wc -l <"$dir/out")" = 3 ]; }
+expect "the last lines of all" last_of_all
+expect "a bad time" refuses 2 '--since soon: must be such as' covey logs --since soon
+expect "a bad level" refuses 2 '--level warning: must be' covey logs --level warning
 expect "no lines" refuses 2 '-n 0: must be a number in 1 .. 10000' covey logs -n 0
 covey logs -f h0 >"$dir/followed" &
 follower=$!
@@ -47,6 +70,14 @@ covey add late --launcher local >/dev/null || bad "a host joins"
 expect "what is logged later" within 30 grep -q 'host late .*: joining -> up' "$dir/followed"
 kill $follower
 wait $follower 2>/dev/null
+covey logs -f -n 1 >"$dir/followed" &
+follower=$!
+within 30 grep -q . "$dir/followed" || bad "all logs are followed"
+covey add later --launcher local >/dev/null || bad "another host joins"
+expect "a host that joins is followed, too" within 30 grep -q '^later .* is host 5 of VM' "$dir/followed"
+kill $follower
+wait $follower 2>/dev/null
+covey remove later >/dev/null || bad "it is removed"
 
 # ---- of daemons that do not ----
 

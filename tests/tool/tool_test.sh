@@ -259,8 +259,13 @@ test_ps_silent() {
 }
 
 test_stats() {
-    covey_is 0 stats && out_has '^HOST +NAME +VALUE$' && out_has '^h1 +[a-z_.]+ +[0-9]+$' &&
-        covey_is 0 stats --json && out_has '"value": [0-9]+'
+    covey_is 0 stats && out_has '^HOST +NAME +VALUE +WHAT$' && out_has '^h1 +[a-z_.]+ +[0-9]+ +[A-Z].*[.]$' &&
+        why="zeros are told" && ! grep -qE '^h1 +[a-z_.]+ +0 ' "$dir/out" && why= &&
+        covey_is 0 stats --all && out_has '^h1 +[a-z_.]+ +0 +[A-Z]' &&
+        why="not all is explained" && [ -z "$(awk 'NF < 4' "$dir/out")" ] && why= &&
+        covey_is 0 stats h2 h1 && out_has '^h1 ' && out_has '^h2 ' && why="of h0, too" && ! grep -q '^h0 ' "$dir/out" && why= &&
+        covey_is 1 stats h1 h9 && error_is "no host 'h9' is in this VM" &&
+        covey_is 0 stats --json && out_has '"value": [0-9]+' && out_has '"help": "Tasks started."'
 }
 
 test_ps_empty() {
@@ -524,7 +529,7 @@ test_ps_and_kill() {
     tid=$(first_tid)
     covey ps >"$dir/ps" && covey ps --json >"$dir/ps.json"
     why="ps says: $(cat "$dir/ps")"
-    grep -qE "^$tid +[^ ]+ +h1 +[0-9]+ +(starting|running) +sleep 1000$" "$dir/ps" &&
+    grep -qE "^$tid +[^ ]+ +h1 +[0-9]+ +(starting|running) .* sleep 1000$" "$dir/ps" &&
         grep -qE "\"tid\": \"$tid\"" "$dir/ps.json" && grep -q '"host": "h1"' "$dir/ps.json" &&
         why= && covey kill "$tid" && job_status_is 143 && tasks_are 0 &&
         covey_is 1 kill "$tid" && error_is "$tid" && covey_is 1 kill 0x3fc00001 && error_is .

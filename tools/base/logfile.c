@@ -94,6 +94,7 @@ static bool is_stamped(const char *line)
 /* What the lines at the end of a log tell. */
 struct words {
     const char *ending; /* the line that says why it ends; NULL: none */
+    const char *why;    /* in that line */
     const char *last;   /* that has a time; NULL: none */
     const char *other;  /* the last one behind it that has none; NULL: none */
 };
@@ -101,14 +102,18 @@ struct words {
 /* Cuts the text into lines. */
 static struct words find_words(char *text)
 {
-    static const char mark[] = "ending: ";
+    static const char mark[] = "ending: ", level[] = "error: ";
     struct words words = {0};
     for (char *line, *rest = text; (line = strsep(&rest, "\n"));) {
         if (is_stamped(line)) {
             words.last = line;
             words.other = NULL;
-            if (strncmp(line + STAMP_BYTES, mark, sizeof mark - 1) == 0)
+            const char *said = line + STAMP_BYTES;
+            said += strncmp(said, level, sizeof level - 1) == 0 ? sizeof level - 1 : 0;
+            if (strncmp(said, mark, sizeof mark - 1) == 0) {
                 words.ending = line;
+                words.why = said + sizeof mark - 1;
+            }
         } else if (*line && words.last) {
             words.other = line;
         }
@@ -127,8 +132,7 @@ bool logfile_last_words(const char *vm_name, char text[LOGFILE_WORDS_BYTES])
         words = find_words(end);
     if (words.ending)
         snprintf(text, LOGFILE_WORDS_BYTES, "the daemon of %s ended at %.*s: %.*s", host,
-                 SECOND_BYTES, words.ending, REASON_BYTES,
-                 words.ending + STAMP_BYTES + strlen("ending: "));
+                 SECOND_BYTES, words.ending, REASON_BYTES, words.why);
     else if (words.last)
         snprintf(text, LOGFILE_WORDS_BYTES,
                  "the daemon of %s was killed or crashed after %.*s%s%.*s", host, SECOND_BYTES,

@@ -28,11 +28,13 @@ static int text_width(const char *text)
     return width;
 }
 
-static void hide_controls(char *text)
+void table_hide_controls(char *text)
 {
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (*c < 0x20 || *c == 0x7f)
+            *c = '?';
+        else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+            c[0] = c[1] = '?';
     }
 }
 
@@ -54,7 +56,7 @@ static void add_cell(struct table *table, int column, const char *text)
 {
     char *cell = strdup(text);
     if (cell) {
-        hide_controls(cell);
+        table_hide_controls(cell);
         int width = text_width(cell);
         if (width > table->width[column])
             table->width[column] = width;

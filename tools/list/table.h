@@ -31,6 +31,9 @@ const char *table_cell(char text[TABLE_CELL_BYTES], const char *format, ...)
 /* Prints headings and rows; 0, or -1 when table is NULL or a row was lost to lack of memory. */
 int table_print(const struct table *table, FILE *out);
 
+/* Shows control characters, those of UTF-8 with two bytes as well, as '?'. */
+void table_hide_controls(char *text);
+
 void table_destroy(struct table *table);
 
 #endif

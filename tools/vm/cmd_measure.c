@@ -7,7 +7,7 @@
 #include "tools/list/listing.h"
 #include "tools/list/report.h"
 #include "tools/list/table.h"
-#include "tools/vm/load.h"
+#include "tools/top/load.h"
 
 /* Whether the host is one of the names; none: all are. */
 static bool is_host_named(const char *name, const char **names, int count)

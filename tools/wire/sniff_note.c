@@ -221,9 +221,9 @@ void sniff_note(struct sniff_frame *f, const uint8_t *payload, size_t size)
         [FRAME_CAST_CONTROL] = note_cast, [FRAME_SYNC] = note_sync,
         [FRAME_DETOUR] = note_detour,     [FRAME_CLAIM] = note_claim,
         [FRAME_CLAIM_REPLY] = note_claim, [FRAME_HOST_STAT] = note_request,
-        [FRAME_MEASURE] = note_request,   [FRAME_LOG] = note_request,
-        [FRAME_ENDED] = note_watch,       [FRAME_INPUT] = note_request,
-        [FRAME_TRACE] = note_request,
+        [FRAME_TASK_STAT] = note_request, [FRAME_MEASURE] = note_request,
+        [FRAME_LOG] = note_request,       [FRAME_ENDED] = note_watch,
+        [FRAME_INPUT] = note_request,     [FRAME_TRACE] = note_request,
     };
     note_writer *writer = writers[f->frame.kind];
     f->has_message = false;

@@ -1,4 +1,4 @@
-/* links: daemon/monitor/procfs.c daemon/monitor/sample.c daemon/monitor/nic.c daemon/base/cgroup.c proto/model/figure.c proto/wire/cursor.c -lm */
+/* links: daemon/monitor/procfs.c daemon/monitor/sample.c daemon/monitor/nic.c daemon/base/cgroup.c proto/model/figure.c proto/model/task_figure.c proto/wire/control.c proto/contention/contention.c proto/wire/contention_config.c proto/wire/address.c proto/model/counter_help.c proto/wire/cursor.c -lm */
 /*
  * procfs_test.c - the texts of /proc as kernels of several years write them, and as they should not
  * be; what two samples say; figures on the wire.
@@ -12,6 +12,8 @@
 
 #include "daemon/monitor/nic.h"
 #include "daemon/monitor/sample.h"
+#include "proto/model/counter_help.h"
+#include "proto/model/task_figure.h"
 #include "tests/unit/runner.h"
 
 #define NEAR 1e-9
@@ -353,6 +355,71 @@ static void bad_figures_are_refused(void)
     CU_ASSERT_EQUAL(f.values[FIGURE_age_s], FIGURE_UNKNOWN);
 }
 
+static void figures_of_tasks_come_back(void)
+{
+    uint8_t bytes[TASK_FIGURES_BYTES_MAX];
+    struct task_figures f, again;
+    task_figures_init(&f);
+    f.task = (struct control_task){.tid = 0x40001, .parent = 7, .sink = 8, .pid = -9, .state = 2};
+    memset(f.task.command, 'c', sizeof f.task.command - 1);
+    f.waits = 5;
+    f.peer = 0xffffffff;
+    f.tag = -1;
+    memset(f.call, 'a', sizeof f.call - 1);
+    memset(f.name, 'n', sizeof f.name - 1);
+    for (int i = 0; i < TASK_FIGURE_COUNT; i++)
+        f.values[i] = i * 1.5;
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    task_figures_put(&w, &f);
+    CU_ASSERT_TRUE_FATAL(cursor_ok(&w)); /* the longest row has room */
+    size_t size = (size_t)(w.at - bytes);
+    CU_ASSERT_EQUAL(size, sizeof bytes);
+    struct cursor r = cursor_reader(bytes, size);
+    task_figures_get(&r, &again);
+    CU_ASSERT_TRUE(cursor_done(&r));
+    CU_ASSERT(again.task.tid == 0x40001 && again.task.pid == -9 && again.waits == 5);
+    CU_ASSERT(again.peer == 0xffffffff && again.tag == -1);
+    CU_ASSERT_STRING_EQUAL(again.call, f.call);
+    CU_ASSERT_STRING_EQUAL(again.name, f.name);
+    for (int i = 0; i < TASK_FIGURE_COUNT; i++)
+        CU_ASSERT_EQUAL(again.values[i], f.values[i]);
+    for (size_t cut = 0; cut < size; cut++) {
+        r = cursor_reader(bytes, cut);
+        task_figures_get(&r, &again);
+        CU_ASSERT_FALSE(cursor_ok(&r));
+    }
+}
+
+static void a_process(void)
+{
+    uint64_t ticks = 0, pages = 0;
+    static const char text[] = "7 (a) b (c) S 1 7 7 0 -1 4194560 1 2 3 4 50 7 8 9 20 0 3 0 99 "
+                               "1000 321 18446744073709551615 1\n";
+    CU_ASSERT_TRUE(procfs_process(text, &ticks, &pages));
+    CU_ASSERT(ticks == 57 && pages == 321);
+    char cut[sizeof text];
+    for (size_t size = 0; size < sizeof text - 28; size++) {
+        memcpy(cut, text, size);
+        cut[size] = '\0';
+        ticks = pages = 5;
+        if (procfs_process(cut, &ticks, &pages))
+            CU_ASSERT(ticks == 57 && pages <= 321) /* the number itself is cut */
+        else
+            CU_ASSERT(ticks == 5 && pages == 5);
+    }
+    CU_ASSERT_FALSE(
+        procfs_process("7 (a) S x x x x x x x x x x x x x x x x x x x x x x", &ticks, &pages));
+}
+
+static void counters_are_explained(void)
+{
+    CU_ASSERT_STRING_EQUAL(counter_help("tasks.spawned"), "Tasks started.");
+    CU_ASSERT_PTR_NOT_NULL(counter_help("udp.bytes_sent"));
+    CU_ASSERT_PTR_EQUAL(counter_help("udp.bytes_sent"), counter_help("ether.bytes_sent"));
+    CU_ASSERT_PTR_NULL(counter_help("tasks"));
+    CU_ASSERT_PTR_NULL(counter_help(""));
+}
+
 static const struct test_case cases[] = {
     {"/proc/stat", stat_of_today},
     {"/proc/stat that is odd", stat_that_is_odd},
@@ -370,6 +437,9 @@ static const struct test_case cases[] = {
     {"a sample of this machine", a_sample_of_this_machine},
     {"figures come back", figures_come_back},
     {"bad figures are refused", bad_figures_are_refused},
+    {"figures of tasks come back", figures_of_tasks_come_back},
+    {"/proc/PID/stat", a_process},
+    {"counters are explained", counters_are_explained},
 };
 
 int main(void)

@@ -130,12 +130,14 @@ enum { PEERS = 3, FIRST_TID = 0x40001 };
 
 struct fixture {
     struct covey vm;
+    struct task_page page;
     struct peer peers[PEERS];
 };
 
 static void setup(struct fixture *f)
 {
     memset(f, 0, sizeof *f);
+    f->vm.self.page = &f->page;
     f->vm.inbox.contexts = &contexts;
     for (int i = 0; i < PEERS; i++) {
         f->peers[i].tid = FIRST_TID + (uint32_t)i;

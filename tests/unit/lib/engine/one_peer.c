@@ -15,9 +15,11 @@
 void one_peer_begin(struct one_peer *t, uint32_t tid, uint32_t peer, struct link *link, int route)
 {
     t->vm = calloc(1, sizeof *t->vm);
+    t->page = (struct task_page){0};
     CU_ASSERT_PTR_NOT_NULL_FATAL(t->vm);
     CU_ASSERT_TRUE_FATAL(parts_create(t->vm));
     t->vm->self.tid = tid;
+    t->vm->self.page = &t->page;
     t->vm->wait.epoll = epoll_create1(0);
     t->vm->home.daemon = stream_create(-1);
     pthread_mutex_init(&t->vm->lock, NULL);

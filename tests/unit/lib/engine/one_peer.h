@@ -11,6 +11,7 @@
 
 struct one_peer {
     struct covey *vm;
+    struct task_page page;
     struct peer *peer;
     struct conn *conn;
 };

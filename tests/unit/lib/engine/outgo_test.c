@@ -253,13 +253,15 @@ struct task {
     struct conn link;
 };
 
+static struct task_page page;
+
 static struct task begin(void)
 {
     memory_gone = link_busy = daemon_full = false;
     noted_count = changes = finished = 0;
     chosen = NULL;
     opening_fails = false;
-    return (struct task){.peer = {.tid = 0x40001}};
+    return (struct task){.vm.self.page = &page, .peer = {.tid = 0x40001}};
 }
 
 static int hand_over(struct task *t, uint16_t about)

@@ -1,16 +1,12 @@
 /*
  * load.c - the hosts with their load for `covey top`: asked for, sorted by any column, and put
- * into short texts. It asks twice where rates need two samples.
+ * into short texts.
  */
-#include "tools/vm/load.h"
+#include "tools/top/load.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define OLD_S 30.0 /* rates of a longer time are not of now */
-#define AGAIN_NS 600000000
 
 /* ---- asking ---- */
 
@@ -40,26 +36,6 @@ int load_ask(covey_t *vm, int64_t timeout_us, struct load_list *list)
     load_free(list);
     *list = (struct load_list){.rows = rows, .count = count};
     return 0;
-}
-
-static bool lacks_rates(const struct load_list *list)
-{
-    for (int i = 0; i < list->count; i++) {
-        const struct covey_host_stat *stat = &list->rows[i].stat;
-        if (stat->known && (stat->interval_s <= 0 || stat->interval_s > OLD_S))
-            return true;
-    }
-    return false;
-}
-
-int load_ask_twice(covey_t *vm, int64_t timeout_us, struct load_list *list)
-{
-    const struct timespec moment = {.tv_nsec = AGAIN_NS};
-    int error = load_ask(vm, timeout_us, list);
-    if (error < 0 || !lacks_rates(list))
-        return error;
-    nanosleep(&moment, NULL);
-    return load_ask(vm, timeout_us, list);
 }
 
 /* ---- sorting ---- */
@@ -150,109 +126,84 @@ void load_sort(struct load_list *list, enum load_order order, bool reverse)
 
 /* ---- cells ---- */
 
-void load_print_bytes(double bytes, char cell[LOAD_CELL_BYTES])
+static void print_host(const void *of, char *cell)
 {
-    static const char units[] = " KMGTPE";
-    int unit = 0;
-    for (; bytes >= 999.5 && unit < 6; unit++)
-        bytes /= 1024;
-    if (bytes < 0)
-        snprintf(cell, LOAD_CELL_BYTES, "-");
-    else if (unit == 0)
-        snprintf(cell, LOAD_CELL_BYTES, "%.0f", bytes);
-    else
-        snprintf(cell, LOAD_CELL_BYTES, "%.*f%c", bytes < 9.95 ? 1 : 0, bytes, units[unit]);
+    const struct load *row = of;
+    snprintf(cell, COLUMN_CELL_BYTES, "%s", row->host.name);
 }
 
-static void print_number(double value, int digits, char cell[LOAD_CELL_BYTES])
+static void print_state(const void *of, char *cell)
 {
-    if (value < 0)
-        snprintf(cell, LOAD_CELL_BYTES, "-");
-    else
-        snprintf(cell, LOAD_CELL_BYTES, "%.*f", digits, value);
-}
-
-/* Without a thousandth of what does not fit: interrupts and context switches. */
-static void print_count(double value, char cell[LOAD_CELL_BYTES])
-{
-    if (value >= 99999.5)
-        snprintf(cell, LOAD_CELL_BYTES, "%.0fk", value / 1000);
-    else
-        print_number(value, 0, cell);
-}
-
-static void print_host(const struct load *row, char cell[LOAD_CELL_BYTES])
-{
-    snprintf(cell, LOAD_CELL_BYTES, "%s", row->host.name);
-}
-
-static void print_state(const struct load *row, char cell[LOAD_CELL_BYTES])
-{
+    const struct load *row = of;
     static const char *const names[] = {[COVEY_HOST_JOINING] = "joining",
                                         [COVEY_HOST_UP] = "up",
                                         [COVEY_HOST_SUSPECT] = "suspect",
                                         [COVEY_HOST_DOWN] = "down"};
     int state = row->host.state;
     bool known = state >= COVEY_HOST_JOINING && state <= COVEY_HOST_DOWN;
-    snprintf(cell, LOAD_CELL_BYTES, "%s", known ? names[state] : "?");
+    snprintf(cell, COLUMN_CELL_BYTES, "%s", known ? names[state] : "?");
 }
 
-static void print_cores(const struct load *row, char cell[LOAD_CELL_BYTES])
+static void print_cores(const void *of, char *cell)
 {
+    const struct load *row = of;
     if (row->stat.cores > 0)
-        snprintf(cell, LOAD_CELL_BYTES, "%.3g", row->stat.cores);
+        snprintf(cell, COLUMN_CELL_BYTES, "%.3g", row->stat.cores);
     else
-        snprintf(cell, LOAD_CELL_BYTES, "%d", (int)row->host.cores);
+        snprintf(cell, COLUMN_CELL_BYTES, "%d", (int)row->host.cores);
 }
 
-static void print_memory(const struct load *row, char cell[LOAD_CELL_BYTES])
+static void print_memory(const void *of, char *cell)
 {
+    const struct load *row = of;
     const struct covey_host_stat *s = &row->stat;
-    print_number(s->memory_total_bytes > 0 ? s->memory_used_bytes / s->memory_total_bytes * 100
-                                           : -1,
-                 0, cell);
+    column_number(s->memory_total_bytes > 0 ? s->memory_used_bytes / s->memory_total_bytes * 100
+                                            : -1,
+                  0, cell);
 }
 
 /* A cell that one of the functions above prints. */
 #define PRINT(name, function, ...)                                                                 \
-    static void print_##name(const struct load *row, char cell[LOAD_CELL_BYTES])                   \
+    static void print_##name(const void *of, char *cell)                                           \
     {                                                                                              \
+        const struct load *row = of;                                                               \
         function(row->stat.__VA_ARGS__, cell);                                                     \
     }
-PRINT(cpu, print_number, cpu_busy * 100, 0)
-PRINT(wait, print_number, cpu_pressure * 100, 0)
-PRINT(load, print_number, load_1m, 2)
-PRINT(load_15m, print_number, load_15m, 2)
-PRINT(free, load_print_bytes, memory_free_bytes)
-PRINT(total, load_print_bytes, memory_total_bytes)
-PRINT(received, load_print_bytes, net_received_bytes_per_s)
-PRINT(sent, load_print_bytes, net_sent_bytes_per_s)
-PRINT(read, load_print_bytes, disk_read_bytes_per_s)
-PRINT(written, load_print_bytes, disk_written_bytes_per_s)
-PRINT(interrupts, print_count, interrupts_per_s)
-PRINT(switches, print_count, switches_per_s)
-PRINT(tasks, print_number, tasks, 0)
-PRINT(faults, print_count, major_faults_per_s)
-PRINT(memory_wait, print_number, memory_pressure * 100, 0)
-PRINT(disk, print_number, disk_busy * 100, 0)
-PRINT(interrupting, print_number, interrupt_busy * 100, 0)
+PRINT(cpu, column_number, cpu_busy * 100, 0)
+PRINT(wait, column_number, cpu_pressure * 100, 0)
+PRINT(load, column_number, load_1m, 2)
+PRINT(load_15m, column_number, load_15m, 2)
+PRINT(free, column_bytes, memory_free_bytes)
+PRINT(total, column_bytes, memory_total_bytes)
+PRINT(received, column_bytes, net_received_bytes_per_s)
+PRINT(sent, column_bytes, net_sent_bytes_per_s)
+PRINT(read, column_bytes, disk_read_bytes_per_s)
+PRINT(written, column_bytes, disk_written_bytes_per_s)
+PRINT(interrupts, column_count, interrupts_per_s)
+PRINT(switches, column_count, switches_per_s)
+PRINT(tasks, column_number, tasks, 0)
+PRINT(faults, column_count, major_faults_per_s)
+PRINT(memory_wait, column_number, memory_pressure * 100, 0)
+PRINT(disk, column_number, disk_busy * 100, 0)
+PRINT(interrupting, column_number, interrupt_busy * 100, 0)
 
-static void print_swap(const struct load *row, char cell[LOAD_CELL_BYTES])
+static void print_swap(const void *of, char *cell)
 {
-    load_print_bytes(sum_known(row->stat.swap_in_bytes_per_s, row->stat.swap_out_bytes_per_s),
-                     cell);
+    const struct load *row = of;
+    column_bytes(sum_known(row->stat.swap_in_bytes_per_s, row->stat.swap_out_bytes_per_s), cell);
 }
 
 /* Whoever pages gets no tasks. */
-static void print_pages(const struct load *row, char cell[LOAD_CELL_BYTES])
+static void print_pages(const void *of, char *cell)
 {
-    snprintf(cell, LOAD_CELL_BYTES, "%s",
+    const struct load *row = of;
+    snprintf(cell, COLUMN_CELL_BYTES, "%s",
              !row->stat.known               ? "-"
              : covey_host_pages(&row->stat) ? "yes"
                                             : "no");
 }
 
-const struct load_column load_columns[] = {
+static const struct column list[] = {
     {"HOST", 14, 100, true, print_host},       {"STATE", 7, 50, true, print_state},
     {"CORES", 5, 40, false, print_cores},      {"CPU%", 4, 99, false, print_cpu},
     {"WAIT%", 5, 30, false, print_wait},       {"LOAD", 6, 98, false, print_load},
@@ -266,29 +217,4 @@ const struct load_column load_columns[] = {
     {"FLT/S", 6, 10, false, print_faults},     {"MWAIT%", 6, 11, false, print_memory_wait},
     {"TASKS", 5, 97, false, print_tasks},
 };
-const size_t load_column_count = sizeof load_columns / sizeof load_columns[0];
-
-/* ---- layout ---- */
-
-/* The column worth most of those that are not shown and fit; -1: none does. */
-static int best_left(int room, const bool *shown)
-{
-    int best = -1;
-    for (size_t i = 0; i < load_column_count; i++) {
-        const struct load_column *c = &load_columns[i];
-        if (!shown[i] && c->width + 1 <= room && (best < 0 || c->worth > load_columns[best].worth))
-            best = (int)i;
-    }
-    return best;
-}
-
-void load_layout(int width, bool *shown)
-{
-    int room = width - load_columns[0].width, next;
-    for (size_t i = 0; i < load_column_count; i++)
-        shown[i] = i == 0;
-    while ((next = best_left(room, shown)) >= 0) {
-        shown[next] = true;
-        room -= load_columns[next].width + 1;
-    }
-}
+const struct columns load_columns = {list, sizeof list / sizeof list[0]};

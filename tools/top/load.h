@@ -6,9 +6,9 @@
 #define COVEY_TOOLS_LOAD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "covey.h"
+#include "tools/list/columns.h"
 
 struct load {
     struct covey_host host;
@@ -22,9 +22,6 @@ struct load_list {
 
 /* The hosts that are there now. Returns 0 or a negative error code; frees what the list held. */
 int load_ask(covey_t *vm, int64_t timeout_us, struct load_list *list);
-
-/* Asks again after a moment where daemons could not tell rates of the last seconds yet. */
-int load_ask_twice(covey_t *vm, int64_t timeout_us, struct load_list *list);
 void load_free(struct load_list *list);
 
 /* X(key, name, column): what one can sort by; all but `host` begin with the largest. */
@@ -52,23 +49,7 @@ const char *load_order_name(enum load_order order);
 /* Sorts; who has no such figure comes last, and equals stay in the order of their names. */
 void load_sort(struct load_list *list, enum load_order order, bool reverse);
 
-/* A column. */
-#define LOAD_CELL_BYTES 72
-struct load_column {
-    const char *heading;
-    int width;
-    int worth; /* where there is room for few, those that are worth more are shown */
-    bool left; /* aligned to the left */
-    void (*print)(const struct load *row, char cell[LOAD_CELL_BYTES]);
-};
-extern const struct load_column load_columns[];
-extern const size_t load_column_count;
-
-/* Chooses the columns for a line of that many characters, one blank between them: shown[i] says
- * whether the i-th is. The first always is. */
-void load_layout(int width, bool *shown);
-
-/* A number in four or five characters: "999", "1.5K", "12M"; "-" for one that is not known. */
-void load_print_bytes(double bytes, char cell[LOAD_CELL_BYTES]);
+/* Its rows are struct load; the second one is the state. */
+extern const struct columns load_columns;
 
 #endif

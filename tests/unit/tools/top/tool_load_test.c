@@ -1,4 +1,4 @@
-/* links: tools/vm/load.c libcovey */
+/* links: tools/top/load.c tools/list/columns.c tools/list/table.c libcovey */
 /*
  * tool_load_test.c - what `covey top` makes of figures: texts, order and columns.
  */
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/runner.h"
-#include "tools/vm/load.h"
+#include "tools/top/load.h"
 
 static void sizes_are_short(void)
 {
@@ -18,8 +18,8 @@ static void sizes_are_short(void)
                 {1536, "1.5K"}, {10240, "10K"},   {1023900, "1.0M"}, {123456789, "118M"},
                 {5e9, "4.7G"},  {3.3e12, "3.0T"}, {1e18, "888P"},    {1e30, "867361737988E"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char cell[LOAD_CELL_BYTES];
-        load_print_bytes(rows[i].bytes, cell);
+        char cell[COLUMN_CELL_BYTES];
+        column_bytes(rows[i].bytes, cell);
         CU_ASSERT_STRING_EQUAL(cell, rows[i].text);
     }
 }
@@ -65,18 +65,18 @@ static void orders_have_keys_and_names(void)
 /* Whatever the width: what is shown fits, and nothing that would fit beside it is left out. */
 static void columns_fit(void)
 {
-    bool shown[64];
+    bool shown[COLUMNS_MAX];
     for (int width = 1; width < 300; width++) {
         int used = -1, least = 1000;
-        load_layout(width, shown);
-        for (size_t i = 0; i < load_column_count; i++) {
+        columns_choose(&load_columns, width, shown);
+        for (size_t i = 0; i < load_columns.count; i++) {
             if (shown[i])
-                used += load_columns[i].width + 1;
-            else if (load_columns[i].width < least)
-                least = load_columns[i].width;
+                used += load_columns.list[i].width + 1;
+            else if (load_columns.list[i].width < least)
+                least = load_columns.list[i].width;
         }
         CU_ASSERT_TRUE(shown[0]);
-        CU_ASSERT_TRUE(used <= width || used == load_columns[0].width);
+        CU_ASSERT_TRUE(used <= width || used == load_columns.list[0].width);
         CU_ASSERT_TRUE(used + 1 + least > width);
     }
 }
@@ -85,12 +85,12 @@ static void a_usual_terminal_shows_what_matters(void)
 {
     static const char *const wanted[] = {"HOST",    "CPU%",   "LOAD",   "MEM%", "NET-IN",
                                          "NET-OUT", "DISK-R", "DISK-W", "TASKS"};
-    bool shown[64];
-    load_layout(80, shown);
+    bool shown[COLUMNS_MAX];
+    columns_choose(&load_columns, 80, shown);
     for (size_t w = 0; w < sizeof wanted / sizeof wanted[0]; w++) {
         bool found = false;
-        for (size_t i = 0; i < load_column_count; i++)
-            found = found || (shown[i] && strcmp(load_columns[i].heading, wanted[w]) == 0);
+        for (size_t i = 0; i < load_columns.count; i++)
+            found = found || (shown[i] && strcmp(load_columns.list[i].heading, wanted[w]) == 0);
         CU_ASSERT_TRUE(found);
     }
 }
@@ -99,11 +99,11 @@ static void every_cell_can_be_unknown(void)
 {
     struct load row = {.host = {.name = "h"}, .stat = {.host = 1}};
     memset(&row.stat.age_s, 0xff, sizeof row.stat - offsetof(struct covey_host_stat, age_s));
-    for (double *figure = &row.stat.age_s; figure <= &row.stat.net_rate_bytes_per_s; figure++)
+    for (double *figure = &row.stat.age_s; figure <= &row.stat.local_clock_s; figure++)
         *figure = -1;
-    for (size_t i = 0; i < load_column_count; i++) {
-        char cell[LOAD_CELL_BYTES] = "";
-        load_columns[i].print(&row, cell);
+    for (size_t i = 0; i < load_columns.count; i++) {
+        char cell[COLUMN_CELL_BYTES] = "";
+        load_columns.list[i].print(&row, cell);
         CU_ASSERT_TRUE(cell[0] != '\0');
         if (i > 2)
             CU_ASSERT_STRING_EQUAL(cell, "-");
