@@ -127,7 +127,8 @@ $(BUILD)/covey.names: $(PUBLIC_H) scripts/public-names.sh
 $(BUILD)/covey.map: $(BUILD)/covey.names
 	@{ echo "COVEY_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
 
-LIB_OBJ := $(call objects,$(LIB_SRC) $(PROTO_SRC))
+# proto/http is for servers alone
+LIB_OBJ := $(call objects,$(LIB_SRC) $(filter-out proto/http/%,$(PROTO_SRC)))
 
 $(BUILD)/libcovey.a: $(LIB_OBJ) $(BUILD)/covey.names
 	$(call say,ar)
@@ -272,7 +273,7 @@ $(foreach m,$(HELPER_MAINS),$(eval $(call helper_rule,$(m))))
 endif
 
 # the cursor is in libcovey, where its names are nobody else's
-$(BUILD)/covey: $(call objects,$(TOOLS_SRC) proto/wire/cursor.c) $(BUILD)/libcovey.a
+$(BUILD)/covey: $(call objects,$(TOOLS_SRC) proto/wire/cursor.c $(wildcard proto/http/*.c)) $(BUILD)/libcovey.a
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS) $(TOOLS_LIBS)
 
