@@ -114,6 +114,7 @@ $(BUILD)/deps.ok: scripts/deps.sh
 TEMPLATES := $(wildcard lib/schedule/template/*.c)
 $(BUILD)/obj/lib/schedule/schedule_code.o: $(TEMPLATES)
 $(BUILD)/obj/tools/trace/to_html.o: tools/trace/page/page.html
+$(BUILD)/obj/tools/web/web_server.o: tools/web/page/page.html
 
 # loops over the elements of arrays: several at once
 $(BUILD)/obj/lib/collective/op.o $(call objects,$(addprefix lib/domain/,grid/sum.c grid/field.c poisson/kernel.c poisson/transfer.c)): ALL_CFLAGS += -O3

@@ -143,7 +143,8 @@ static bool answer_make(struct client *client, enum http_verdict verdict)
     char head[HTTP_HEAD_BYTES], *text = good ? text_make(client->metrics->daemon, &size) : NULL;
     if (good && text == NULL)
         return false;
-    size_t head_bytes = http_head(verdict, good ? CONTENT_TYPE : "", size, head);
+    const char *fields = good ? CONTENT_TYPE : verdict == HTTP_METHOD ? "Allow: GET, HEAD\r\n" : "";
+    size_t head_bytes = http_head(verdict, fields, size, head);
     size_t body_bytes = verdict == HTTP_GET ? size : 0;
     client->answer = malloc(head_bytes + body_bytes + 1);
     if (client->answer != NULL) {

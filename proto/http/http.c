@@ -51,7 +51,8 @@ static struct http_text without_blanks(struct http_text text)
 
 int http_is(struct http_text text, const char *wanted)
 {
-    return text.size == strlen(wanted) && memcmp(text.at, wanted, text.size) == 0;
+    return text.size == strlen(wanted) &&
+           (text.size == 0 || memcmp(text.at, wanted, text.size) == 0);
 }
 
 int http_is_secret(struct http_text text, const char *wanted)
@@ -76,7 +77,7 @@ static enum http_verdict read_line(struct http_text line, struct http_request *r
     if (!get && !http_is(method, "HEAD"))
         return HTTP_METHOD;
     const char *query = memchr(target.at, '?', target.size);
-    *request = (struct http_request){.path = target};
+    *request = (struct http_request){.path = target, .query = {"", 0}, .host = {"", 0}};
     if (query != NULL) {
         request->path.size = (size_t)(query - target.at);
         request->query = (struct http_text){query + 1, target.size - request->path.size - 1};
@@ -138,8 +139,7 @@ size_t http_head(enum http_verdict verdict, const char *fields, size_t content_b
     char length[48] = "";
     if (content_bytes != HTTP_ENDLESS)
         snprintf(length, sizeof length, "Content-Length: %zu\r\n", content_bytes);
-    int size = snprintf(head, HTTP_HEAD_BYTES, "HTTP/1.1 %s\r\nConnection: close\r\n%s%s%s\r\n",
-                        status[verdict], length, fields,
-                        verdict == HTTP_METHOD ? "Allow: GET, HEAD\r\n" : "");
+    int size = snprintf(head, HTTP_HEAD_BYTES, "HTTP/1.1 %s\r\nConnection: close\r\n%s%s\r\n",
+                        status[verdict], length, fields);
     return size < HTTP_HEAD_BYTES ? (size_t)size : 0;
 }
