@@ -451,6 +451,10 @@ bench-trace: all $(BUILD)/tests/bench/trace_load $(BUILD)/tests/bench/trace_page
 	@BUILD=$(BUILD) tests/bench/trace.sh
 	@! command -v chromium >/dev/null || BUILD=$(BUILD) tests/bench/trace_page.sh
 
+.PHONY: bench-web
+bench-web: all $(BUILD)/tests/tool/browse $(BUILD)/tests/tool/web_serve ## measure the live page: bytes a second of 100 hosts, and what an hour takes in Chromium
+	@BUILD=$(BUILD) tests/bench/web.sh
+
 .PHONY: bench-causes
 bench-causes: all $(BUILD)/tests/tool/traced ## count how often covey trace --why names first what was made to be wrong, in labs as root (RUNS=3 CAUSES="link lock" for less)
 	@BUILD=$(BUILD) tests/bench/trace_causes.sh

@@ -7,14 +7,16 @@
  *   until=SCRIPT  waits until the script's value is true; it may fail until then
  *   eval=SCRIPT   prints the script's value
  *   heap          prints how many bytes the page's objects and buffers take, after a collection
- *   dark, light   the colours that the page is asked for
- *   shot=FILE     a picture of the window, as PNG in base64
+ *   memory        prints the bytes of the process that draws the page, with its share of what it
+ * has in common with others (Pss): of those that draw the one that takes most dark, light   the
+ * colours that the page is asked for shot=FILE     a picture of the window, as PNG in base64
  *
  * Ends with 1 and a line when a script fails, or the browser does; it has BROWSE_S (100) seconds.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +119,39 @@ static void print_heap(void)
     json_decref(use);
 }
 
+static double pss_of(int pid)
+{
+    char path[64], line[128];
+    double kib = 0;
+    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", pid);
+    FILE *in = fopen(path, "r");
+    while (in != NULL && fgets(line, sizeof line, in) != NULL)
+        if (sscanf(line, "Pss: %lf", &kib) == 1)
+            break;
+    if (in != NULL)
+        fclose(in);
+    return kib * 1024;
+}
+
+static void print_memory(void)
+{
+    const char *page = session;
+    double bytes = 0;
+    size_t i;
+    json_t *process;
+    session = NULL;
+    json_t *all = call("SystemInfo.getProcessInfo", NULL);
+    session = page;
+    json_array_foreach(json_object_get(all, "processInfo"), i, process)
+    {
+        const char *type = json_string_value(json_object_get(process, "type"));
+        if (type != NULL && strcmp(type, "renderer") == 0)
+            bytes = fmax(bytes, pss_of((int)json_integer_value(json_object_get(process, "id"))));
+    }
+    json_decref(all);
+    printf("%.0f\n", bytes);
+}
+
 static void colours(const char *scheme)
 {
     json_t *feature = json_pack("{s:s,s:s}", "name", "prefers-color-scheme", "value", scheme);
@@ -171,6 +206,8 @@ static void step(const char *word)
         shoot(value);
     else if (strcmp(word, "heap") == 0)
         print_heap();
+    else if (strcmp(word, "memory") == 0)
+        print_memory();
     else
         colours(word);
     fflush(stdout);
