@@ -1,7 +1,7 @@
-/* links: proto/http/http.c */
+/* links: proto/http/http.c tools/web/web_door.c */
 /*
  * Requests of whoever can connect: read within their bounds, and judged alike when they come in
- * pieces.
+ * pieces; and nobody gets in at the door of the live page without its token.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "proto/http/http.h"
 #include "tests/fuzz/fuzz.h"
+#include "tools/web/web_door.h"
 
 static int inside(struct http_text text, const uint8_t *data, size_t size)
 {
@@ -42,5 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         REQUIRE(inside(request.path, data, size) && request.path.size > 0);
         REQUIRE(inside(request.query, data, size) && inside(request.host, data, size));
     }
+    enum web_wish wish;
+    verdict = web_door_judge("sesame", (const char *)data, size, &wish);
+    REQUIRE(verdict != HTTP_GET || memmem(data, size, "token=sesame", 12) != NULL);
     return 0;
 }

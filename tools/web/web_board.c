@@ -272,13 +272,14 @@ static bool is_silent(const struct web_look *look, int32_t host)
                                      look->hosts[i].state != COVEY_HOST_DOWN);
 }
 
-/* The tasks that have a row already. */
+/* The tasks that have a row already; a tid may be another task's in a VM that was started anew. */
 static void follow_tasks(struct board *board, struct roll *roll, uint8_t *sample)
 {
     for (int i = 0; i < board->tasks_used; i++) {
         struct board_task *row = &board->tasks[i];
         int at = row->ended ? -1 : roll_find(roll, row->is.tid);
-        if (at >= 0) {
+        bool same = at >= 0 && (row->is.pid == 0 || row->is.pid == roll->tasks[at]->pid);
+        if (same) {
             const struct covey_task *task = roll->tasks[at];
             int host = find_in_look(roll->look, task->host);
             roll->shown[at] = true;
@@ -288,7 +289,7 @@ static void follow_tasks(struct board *board, struct roll *roll, uint8_t *sample
             row->is = *task;
             row->last = board->count + 1;
             sample[i] = (uint8_t)task->state;
-        } else if (!row->ended && is_silent(roll->look, row->is.host)) {
+        } else if (at < 0 && !row->ended && is_silent(roll->look, row->is.host)) {
             sample[i] = BOARD_SILENT;
         } else {
             if (!row->ended) {

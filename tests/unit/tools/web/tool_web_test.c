@@ -152,6 +152,22 @@ static void what_is_gone_has_ended(void)
     board_destroy(board);
 }
 
+static void a_tid_that_is_another_tasks(void)
+{
+    const struct web_feed feed = {.hosts = 1, .tasks = 1};
+    struct board *board = board_create("vm", 2000);
+    for (int n = 0; n < 3; n++) {
+        struct web_look *look = web_feed_look(&feed, n);
+        look->tasks->pid = n == 0 ? 0 : n + 100; /* of a task that starts, it is not known yet */
+        board_take(board, look);
+        web_feed_free(look);
+    }
+    CU_ASSERT_EQUAL(board->tasks_used, 2);
+    CU_ASSERT_TRUE(board->tasks[0].ended);
+    CU_ASSERT_FALSE(board->tasks[1].ended);
+    board_destroy(board);
+}
+
 static void a_host_that_does_not_answer_keeps_its_tasks(void)
 {
     const struct web_feed feed = {.hosts = 2, .tasks = 3};
@@ -371,6 +387,7 @@ static const struct test_case cases[] = {
     {"tokens differ", tokens_differ},
     {"a look becomes a sample", a_look_becomes_a_sample},
     {"what is gone has ended", what_is_gone_has_ended},
+    {"a tid that is another task's", a_tid_that_is_another_tasks},
     {"a host that does not answer keeps its tasks", a_host_that_does_not_answer_keeps_its_tasks},
     {"more than fits is counted", more_than_fits_is_counted},
     {"rows change hands in turn", rows_change_hands_in_turn},
