@@ -114,6 +114,7 @@ $(BUILD)/deps.ok: scripts/deps.sh
 TEMPLATES := $(wildcard lib/schedule/template/*.c)
 $(BUILD)/obj/lib/schedule/schedule_code.o: $(TEMPLATES)
 $(BUILD)/obj/tools/trace/to_html.o: tools/trace/page/page.html
+$(BUILD)/obj/tools/web/web_server.o: tools/web/page/page.html
 
 # loops over the elements of arrays: several at once
 $(BUILD)/obj/lib/collective/op.o $(call objects,$(addprefix lib/domain/,grid/sum.c grid/field.c poisson/kernel.c poisson/transfer.c)): ALL_CFLAGS += -O3
@@ -127,7 +128,8 @@ $(BUILD)/covey.names: $(PUBLIC_H) scripts/public-names.sh
 $(BUILD)/covey.map: $(BUILD)/covey.names
 	@{ echo "COVEY_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
 
-LIB_OBJ := $(call objects,$(LIB_SRC) $(PROTO_SRC))
+# proto/http is for servers alone
+LIB_OBJ := $(call objects,$(LIB_SRC) $(filter-out proto/http/%,$(PROTO_SRC)))
 
 $(BUILD)/libcovey.a: $(LIB_OBJ) $(BUILD)/covey.names
 	$(call say,ar)
@@ -272,7 +274,7 @@ $(foreach m,$(HELPER_MAINS),$(eval $(call helper_rule,$(m))))
 endif
 
 # the cursor is in libcovey, where its names are nobody else's
-$(BUILD)/covey: $(call objects,$(TOOLS_SRC) proto/wire/cursor.c) $(BUILD)/libcovey.a
+$(BUILD)/covey: $(call objects,$(TOOLS_SRC) proto/wire/cursor.c $(wildcard proto/http/*.c)) $(BUILD)/libcovey.a
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS) $(TOOLS_LIBS)
 
@@ -448,6 +450,10 @@ bench-bag: all ## measure bags of work beside GNU parallel and an MPI master wit
 bench-trace: all $(BUILD)/tests/bench/trace_load $(BUILD)/tests/bench/trace_page ## measure what a trace costs: a ring of 8 tasks and a demo, without and with it; and its page in Chromium
 	@BUILD=$(BUILD) tests/bench/trace.sh
 	@! command -v chromium >/dev/null || BUILD=$(BUILD) tests/bench/trace_page.sh
+
+.PHONY: bench-web
+bench-web: all $(BUILD)/tests/tool/browse $(BUILD)/tests/tool/web_serve ## measure the live page: bytes a second of 100 hosts, and what an hour takes in Chromium
+	@BUILD=$(BUILD) tests/bench/web.sh
 
 .PHONY: bench-causes
 bench-causes: all $(BUILD)/tests/tool/traced ## count how often covey trace --why names first what was made to be wrong, in labs as root (RUNS=3 CAUSES="link lock" for less)

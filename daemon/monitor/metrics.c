@@ -24,13 +24,14 @@
 
 #include "daemon/base/daemon.h"
 #include "daemon/base/sockaddr.h"
-#include "daemon/monitor/http.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/monitor/stats.h"
+#include "proto/http/http.h"
 #include "proto/model/counter_help.h"
 #include "proto/wire/list.h"
 
 #define METRICS_PATH "/metrics"
+#define CONTENT_TYPE "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
 #define CLIENTS_MAX 16
 #define CLIENT_US 5000000u
 #define PAUSE_US 1000000u /* after an accept() that failed for lack of descriptors */
@@ -146,7 +147,8 @@ static bool answer_make(struct client *client, enum http_verdict verdict)
     char head[HTTP_HEAD_BYTES], *text = good ? text_make(client->metrics->daemon, &size) : NULL;
     if (good && text == NULL)
         return false;
-    size_t head_bytes = http_head(verdict, size, head);
+    const char *fields = good ? CONTENT_TYPE : verdict == HTTP_METHOD ? "Allow: GET, HEAD\r\n" : "";
+    size_t head_bytes = http_head(verdict, fields, size, head);
     size_t body_bytes = verdict == HTTP_GET ? size : 0;
     client->answer = malloc(head_bytes + body_bytes + 1);
     if (client->answer != NULL) {

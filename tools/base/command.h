@@ -33,6 +33,7 @@ struct command {
     ROW(stats)                                                                                     \
     ROW(logs)                                                                                      \
     ROW(top)                                                                                       \
+    ROW(web)                                                                                       \
     ROW(trace)                                                                                     \
     ROW(measure)                                                                                   \
     ROW(doctor)                                                                                    \

@@ -1,12 +1,13 @@
-/* links: daemon/monitor/http.c */
+/* links: proto/http/http.c */
 /*
- * http_test.c - what the metrics server makes of requests.
+ * http_test.c - what servers make of requests.
  */
 #include <CUnit/CUnit.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/monitor/http.h"
+#include "proto/http/http.h"
 #include "tests/unit/runner.h"
 
 static enum http_verdict judge(const char *text)
@@ -62,7 +63,7 @@ static void answers_fit(void)
 {
     for (int verdict = HTTP_GET; verdict <= HTTP_BAD; verdict++) {
         char head[HTTP_HEAD_BYTES];
-        size_t size = http_head((enum http_verdict)verdict, (size_t)-1, head);
+        size_t size = http_head((enum http_verdict)verdict, "A: b\r\n", (size_t)-2, head);
         CU_ASSERT_TRUE_FATAL(size < sizeof head);
         CU_ASSERT_EQUAL(strlen(head), size);
         CU_ASSERT_STRING_EQUAL(head + size - 4, "\r\n\r\n");
@@ -70,10 +71,53 @@ static void answers_fit(void)
     }
 }
 
+static void long_fields_are_refused(void)
+{
+    char fields[HTTP_HEAD_BYTES], head[HTTP_HEAD_BYTES];
+    memset(fields, 'x', sizeof fields - 1);
+    fields[sizeof fields - 1] = '\0';
+    CU_ASSERT_EQUAL(http_head(HTTP_GET, fields, 0, head), 0);
+    CU_ASSERT_TRUE(http_head(HTTP_GET, "", HTTP_ENDLESS, head) > 0);
+    CU_ASSERT_PTR_NULL(strstr(head, "Content-Length"));
+}
+
+static bool reads(const char *text, const char *path, const char *query, const char *host)
+{
+    struct http_request r;
+    return http_read(text, strlen(text), &r) == HTTP_GET && http_is(r.path, path) &&
+           http_is(r.query, query) && http_is(r.host, host);
+}
+
+static void parts_of_a_request(void)
+{
+    CU_ASSERT_TRUE(reads("GET / HTTP/1.1\r\nHost: x:1\r\n\r\n", "/", "", "x:1"));
+    CU_ASSERT_TRUE(
+        reads("GET /a?b=c&d HTTP/1.1\nA: b\nhOsT:\t [::1]:80 \n\n", "/a", "b=c&d", "[::1]:80"));
+    CU_ASSERT_TRUE(reads("GET /a? HTTP/1.1\r\nHost:\r\n\r\n", "/a", "", ""));
+    CU_ASSERT_TRUE(reads("GET /a HTTP/1.1\r\nX-Host: y\r\n\r\nHost: z\r\n\r\n", "/a", "", ""));
+    CU_ASSERT_EQUAL(judge("GET /metrics HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), HTTP_BAD);
+}
+
+static void secrets(void)
+{
+    struct http_text text = {"abcd", 4};
+    CU_ASSERT_TRUE(http_is_secret(text, "abcd"));
+    CU_ASSERT_FALSE(http_is_secret(text, "abce"));
+    CU_ASSERT_FALSE(http_is_secret(text, "bbcd"));
+    CU_ASSERT_FALSE(http_is_secret(text, "abcde"));
+    CU_ASSERT_FALSE(http_is_secret(text, "abc"));
+    CU_ASSERT_FALSE(http_is_secret((struct http_text){NULL, 0}, "abcd"));
+}
+
 static const struct test_case cases[] = {
-    {"good requests", good_requests}, {"requests for something else", requests_for_something_else},
-    {"no requests", no_requests},     {"requests that are under way", requests_that_are_under_way},
+    {"good requests", good_requests},
+    {"requests for something else", requests_for_something_else},
+    {"no requests", no_requests},
+    {"requests that are under way", requests_that_are_under_way},
     {"answers fit", answers_fit},
+    {"long fields are refused", long_fields_are_refused},
+    {"parts of a request", parts_of_a_request},
+    {"secrets", secrets},
 };
 
 int main(void)

@@ -1,0 +1,403 @@
+/* links: tests/tool/web_feed.c tools/web/web_board.c tools/web/web_told.c tools/web/web_door.c tools/list/report_value.c proto/http/http.c libcovey -ljansson */
+/*
+ * tool_web_test.c - the live page without sockets: who may have it, what is kept of looks, what a
+ * viewer is told of it, and how much in a second.
+ */
+#include <CUnit/CUnit.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tool/web_feed.h"
+#include "tests/unit/runner.h"
+#include "tools/web/web_door.h"
+#include "tools/web/web_told.h"
+
+#define HOSTILE "</script><img src=x onerror=alert(1)>\n\ndata: \"\xff"
+
+/* ---- the door ---- */
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+
+static enum http_verdict judge(const char *target, const char *host)
+{
+    char text[HTTP_REQUEST_MAX];
+    enum web_wish wish;
+    snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, host);
+    return web_door_judge(TOKEN, text, strlen(text), &wish);
+}
+
+static void the_token_opens(void)
+{
+    const char *page = "GET /?token=" TOKEN " HTTP/1.1\r\nHost: [::1]:80\r\n\r\n";
+    const char *events = "GET /events?a&token=" TOKEN "&b HTTP/1.1\r\nHost: 10.0.0.1\r\n\r\n";
+    enum web_wish wish;
+    CU_ASSERT_EQUAL(web_door_judge(TOKEN, page, strlen(page), &wish), HTTP_GET);
+    CU_ASSERT_EQUAL(wish, WEB_PAGE);
+    CU_ASSERT_EQUAL(web_door_judge(TOKEN, events, strlen(events), &wish), HTTP_GET);
+    CU_ASSERT_EQUAL(wish, WEB_EVENTS);
+    CU_ASSERT_EQUAL(judge("/other?token=" TOKEN, "localhost"), HTTP_NOT_FOUND);
+}
+
+static void nothing_else_opens(void)
+{
+    static const char *const targets[] = {"/",
+                                          "/events",
+                                          "/?token=",
+                                          "/?token=" TOKEN "0",
+                                          "/?" TOKEN,
+                                          "/?Token=" TOKEN,
+                                          "/?xtoken=" TOKEN,
+                                          "/?token=0" TOKEN,
+                                          "/?token",
+                                          "/?token=0123456789abcdef0123456789abcdee",
+                                          "/?a&b&&",
+                                          "/other"};
+    const char *post = "POST /?token=" TOKEN " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const char *head = "HEAD /?token=" TOKEN " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const char *none = "GET /?token=" TOKEN " HTTP/1.0\r\n\r\n";
+    enum web_wish wish;
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        CU_ASSERT_EQUAL(judge(targets[i], "localhost"), HTTP_FORBIDDEN);
+    CU_ASSERT_EQUAL(web_door_judge(TOKEN, post, strlen(post), &wish), HTTP_METHOD);
+    CU_ASSERT_EQUAL(web_door_judge(TOKEN, head, strlen(head), &wish), HTTP_METHOD);
+    CU_ASSERT_EQUAL(web_door_judge(TOKEN, none, strlen(none), &wish), HTTP_FORBIDDEN);
+}
+
+static void hosts_are_addresses(void)
+{
+    static const char *const good[] = {"127.0.0.1",  "127.0.0.1:80", "localhost", "LocalHost:12345",
+                                       "[::1]:8080", "[fe80::1]",    "10.1.2.3:1"};
+    static const char *const bad[] = {"",
+                                      "evil.example",
+                                      "evil.example:80",
+                                      "127.0.0.1.evil",
+                                      "127.0.0.1:",
+                                      "::1",
+                                      "[::1",
+                                      "[::1]x",
+                                      "localhost.",
+                                      "127.0.0.1:1x",
+                                      "127.0.0.1:123456",
+                                      "[127.0.0.1]"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        CU_ASSERT_EQUAL(judge("/?token=" TOKEN, good[i]), HTTP_GET);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        bool empty_port = strcmp(bad[i], "127.0.0.1:") == 0; /* RFC 3986 allows one */
+        CU_ASSERT_EQUAL(judge("/?token=" TOKEN, bad[i]), empty_port ? HTTP_GET : HTTP_FORBIDDEN);
+    }
+}
+
+static void tokens_differ(void)
+{
+    char a[WEB_TOKEN_BYTES], b[WEB_TOKEN_BYTES];
+    web_token_make(a);
+    web_token_make(b);
+    CU_ASSERT_EQUAL(strlen(a), WEB_TOKEN_BYTES - 1);
+    CU_ASSERT_STRING_NOT_EQUAL(a, b);
+}
+
+/* ---- the board ---- */
+
+static void take(struct board *board, const struct web_feed *feed, int number)
+{
+    struct web_look *look = web_feed_look(feed, number);
+    board_take(board, look);
+    web_feed_free(look);
+}
+
+static int rows_alive(const struct board *board)
+{
+    int n = 0;
+    for (int i = 0; i < board->tasks_used; i++)
+        n += !board->tasks[i].ended;
+    return n;
+}
+
+static void a_look_becomes_a_sample(void)
+{
+    const struct web_feed feed = {.hosts = 3, .tasks = 2};
+    struct board *board = board_create("vm", 2000);
+    take(board, &feed, 0);
+    CU_ASSERT_EQUAL(board->count, 1);
+    CU_ASSERT_EQUAL(board->hosts_used, 3);
+    CU_ASSERT_EQUAL(board->tasks_used, 6);
+    CU_ASSERT_EQUAL(board->host_samples[0][0][BOARD_CPU], 100);
+    CU_ASSERT_EQUAL(board->host_samples[0][0][BOARD_MEMORY], 50);
+    CU_ASSERT_EQUAL(board->host_samples[0][0][BOARD_TASKS_LOW], 2);
+    CU_ASSERT_EQUAL(board->all[0][BOARD_TASKS_LOW], 6);
+    CU_ASSERT_EQUAL(board->host_samples[0][3][BOARD_CPU], BOARD_UNKNOWN);
+    CU_ASSERT_EQUAL(board->task_samples[0][5], COVEY_TASK_RUNNING);
+    CU_ASSERT_EQUAL(board->task_samples[0][6], BOARD_UNKNOWN);
+    CU_ASSERT_EQUAL(board->hosts_left_out + board->tasks_left_out, 0);
+    board_destroy(board);
+}
+
+static void what_is_gone_has_ended(void)
+{
+    const struct web_feed two = {.hosts = 2, .tasks = 1}, one = {.hosts = 1, .tasks = 1};
+    struct web_look silent = {.trouble = "no answer"};
+    struct board *board = board_create("vm", 2000);
+    take(board, &two, 0);
+    board_take(board, &silent);
+    CU_ASSERT_EQUAL(board->task_samples[1][0], BOARD_SILENT);
+    CU_ASSERT_EQUAL(board->host_samples[1][0][BOARD_CPU], BOARD_UNKNOWN);
+    CU_ASSERT_EQUAL(board->hosts[1].is.state, COVEY_HOST_UP);
+    take(board, &one, 2);
+    CU_ASSERT_EQUAL(board->hosts[1].is.state, COVEY_HOST_DOWN);
+    CU_ASSERT_TRUE(board->changed[1]);
+    CU_ASSERT_EQUAL(board->task_samples[2][0], COVEY_TASK_RUNNING);
+    CU_ASSERT_EQUAL(board->task_samples[2][1], BOARD_ENDED);
+    board_destroy(board);
+}
+
+static void a_tid_that_is_another_tasks(void)
+{
+    const struct web_feed feed = {.hosts = 1, .tasks = 1};
+    struct board *board = board_create("vm", 2000);
+    for (int n = 0; n < 3; n++) {
+        struct web_look *look = web_feed_look(&feed, n);
+        look->tasks->pid = n == 0 ? 0 : n + 100; /* of a task that starts, it is not known yet */
+        board_take(board, look);
+        web_feed_free(look);
+    }
+    CU_ASSERT_EQUAL(board->tasks_used, 2);
+    CU_ASSERT_TRUE(board->tasks[0].ended);
+    CU_ASSERT_FALSE(board->tasks[1].ended);
+    board_destroy(board);
+}
+
+static void a_host_that_does_not_answer_keeps_its_tasks(void)
+{
+    const struct web_feed feed = {.hosts = 2, .tasks = 3};
+    struct board *board = board_create("vm", 2000);
+    take(board, &feed, 48);
+    take(board, &feed, 49); /* node00 is silent */
+    CU_ASSERT_EQUAL(board->hosts[0].is.state, COVEY_HOST_SUSPECT);
+    CU_ASSERT_EQUAL(rows_alive(board), 6);
+    take(board, &feed, 50);
+    CU_ASSERT_EQUAL(rows_alive(board), 6);
+    CU_ASSERT_EQUAL(board->tasks_used, 6);
+    board_destroy(board);
+}
+
+static void more_than_fits_is_counted(void)
+{
+    const struct web_feed feed = {.hosts = 300, .tasks = 20};
+    struct board *board = board_create("vm", 2000);
+    int least = BOARD_TASKS, most = 0, rows[300] = {0};
+    take(board, &feed, 0);
+    CU_ASSERT_EQUAL(board->host_count, 300);
+    CU_ASSERT_EQUAL(board->hosts_left_out, 300 - BOARD_HOSTS);
+    CU_ASSERT_EQUAL(board->tasks_left_out, 6000 - BOARD_TASKS);
+    for (int i = 0; i < BOARD_TASKS; i++)
+        rows[board->tasks[i].is.host - 1]++;
+    for (int i = 0; i < 256; i++) {
+        least = rows[i] < least ? rows[i] : least;
+        most = rows[i] > most ? rows[i] : most;
+    }
+    CU_ASSERT_TRUE(least >= 1);
+    CU_ASSERT_EQUAL(board->network->left_out, 0);
+    board_destroy(board);
+}
+
+static void rows_change_hands_in_turn(void)
+{
+    const struct web_feed feed = {.hosts = 10, .tasks = 40, .churn = 100};
+    struct board *board = board_create("vm", 2000);
+    for (int n = 0; n < 3 * BOARD_SAMPLES; n++) {
+        int new = 0;
+        bool full = board->tasks_used == BOARD_TASKS;
+        take(board, &feed, n);
+        for (int i = 0; i < BOARD_TASKS; i++)
+            new += board->changed[BOARD_HOSTS + i] && board->tasks[i].first == board->count - 1;
+        CU_ASSERT_TRUE(!full || new <= BOARD_NEW_ROWS);
+    }
+    CU_ASSERT_EQUAL(board->tasks_used, BOARD_TASKS);
+    for (int i = 0; i < BOARD_TASKS; i++)
+        for (int s = 0; s < BOARD_SAMPLES; s++) {
+            uint64_t q = board->count - BOARD_SAMPLES + (uint64_t)s;
+            if (q < board->tasks[i].first)
+                CU_ASSERT_EQUAL_FATAL(board->task_samples[q % BOARD_SAMPLES][i], BOARD_UNKNOWN);
+        }
+    board_destroy(board);
+}
+
+/* ---- what is told ---- */
+
+struct heard {
+    size_t bytes, events, rows, samples, past;
+    bool broken;
+    int64_t first_past;
+};
+
+/* Reads an event: a line of its name, one of JSON, an empty one. */
+static void hear(struct heard *heard, const char *text, size_t size)
+{
+    const char *data = strstr(text, "\ndata: ");
+    json_error_t error;
+    heard->bytes += size;
+    heard->events++;
+    if (size != strlen(text) || data == NULL || strncmp(text, "event: ", 7) != 0 ||
+        strcmp(text + size - 2, "\n\n") != 0 || strchr(data + 1, '\n') != text + size - 2) {
+        heard->broken = true;
+        return;
+    }
+    json_t *json = json_loadb(data + 7, size - 2 - (size_t)(data + 7 - text), 0, &error);
+    heard->broken = heard->broken || json == NULL;
+    if (strncmp(text, "event: rows", 11) == 0)
+        heard->rows += json_array_size(json);
+    if (strncmp(text, "event: samples", 14) == 0)
+        heard->samples += (size_t)json_integer_value(json_object_get(json, "n"));
+    json_decref(json);
+}
+
+static void hear_all(struct web_told *told, const struct board *board, struct heard *heard)
+{
+    size_t size;
+    for (char *text; (text = web_told_next(told, board, &size)) != NULL;) {
+        hear(heard, text, size);
+        free(text);
+    }
+}
+
+static void a_viewer_is_told_all_once(void)
+{
+    const struct web_feed feed = {.hosts = 5, .tasks = 4};
+    struct board *board = board_create("vm", 2000);
+    struct web_told *told = calloc(1, sizeof *told);
+    struct heard heard = {0};
+    for (int n = 0; n < BOARD_SAMPLES + 10; n++)
+        take(board, &feed, n);
+    web_told_begin(told, board);
+    hear_all(told, board, &heard);
+    CU_ASSERT_FALSE(heard.broken);
+    CU_ASSERT_EQUAL(heard.rows, 25);
+    CU_ASSERT_EQUAL(heard.samples, BOARD_SAMPLES);
+    heard = (struct heard){0};
+    hear_all(told, board, &heard);
+    CU_ASSERT_EQUAL(heard.events, 0);
+    take(board, &feed, BOARD_SAMPLES + 10);
+    web_told_look(told, board);
+    hear_all(told, board, &heard);
+    CU_ASSERT_EQUAL(heard.samples, 1);
+    CU_ASSERT_EQUAL(heard.rows, 0);
+    free(told);
+    board_destroy(board);
+}
+
+static void hostile_names_stay_texts(void)
+{
+    const struct web_feed feed = {.hosts = 2, .tasks = 2, .program = HOSTILE};
+    struct board *board = board_create(HOSTILE, 2000);
+    struct web_told *told = calloc(1, sizeof *told);
+    struct heard heard = {0};
+    take(board, &feed, 0);
+    web_told_begin(told, board);
+    hear_all(told, board, &heard);
+    CU_ASSERT_FALSE(heard.broken);
+    CU_ASSERT_EQUAL(heard.rows, 6);
+    free(told);
+    board_destroy(board);
+}
+
+static void a_slow_viewer_gets_the_newest(void)
+{
+    const struct web_feed feed = {.hosts = 1, .tasks = 1};
+    struct board *board = board_create("vm", 2000);
+    struct web_told *told = calloc(1, sizeof *told);
+    struct heard heard = {0};
+    web_told_begin(told, board);
+    hear_all(told, board, &heard);
+    for (int n = 0; n < 100; n++) {
+        take(board, &feed, n);
+        web_told_look(told, board);
+    }
+    heard = (struct heard){0};
+    hear_all(told, board, &heard);
+    CU_ASSERT_EQUAL(heard.samples, 1);
+    CU_ASSERT_FALSE(heard.broken);
+    free(told);
+    board_destroy(board);
+}
+
+/* A while of a viewer, in the time of a clock that is made up: the most bytes in any second, in
+ * steps of 10 ms, and whether it was told all samples. */
+static size_t most_in_a_second(const struct web_feed *feed, int64_t seconds, size_t *samples)
+{
+    enum { STEP_MS = 10, STEPS = 1000 / STEP_MS };
+    struct board *board = board_create("vm", 2000);
+    struct web_told *told = calloc(1, sizeof *told);
+    struct web_budget budget;
+    struct heard heard = {0};
+    size_t by_step[STEPS] = {0}, sum = 0, most = 0, size;
+    int number = 0;
+    while (number < BOARD_SAMPLES)
+        take(board, feed, number++);
+    web_told_begin(told, board);
+    web_budget_begin(&budget, 48000, 0);
+    for (int64_t ms = 0; ms < seconds * 1000; ms += STEP_MS) {
+        size_t *now = &by_step[ms / STEP_MS % STEPS];
+        if (ms % 2000 == 1990) {
+            take(board, feed, number++);
+            web_told_look(told, board);
+        }
+        sum -= *now;
+        *now = 0;
+        while (web_budget_wait(&budget, ms) == 0) {
+            char *text = web_told_next(told, board, &size);
+            if (text == NULL)
+                break;
+            hear(&heard, text, size);
+            web_budget_spend(&budget, size);
+            *now += size;
+            free(text);
+        }
+        sum += *now;
+        most = sum > most ? sum : most;
+    }
+    CU_ASSERT_FALSE(heard.broken);
+    *samples = heard.samples;
+    printf(
+        "    %d hosts, %d tasks, %d of them new in each look: at most %zu bytes in a second, %.0f "
+        "on the average of %d s\n",
+        feed->hosts, feed->hosts * feed->tasks, feed->churn, most,
+        (double)heard.bytes / (double)seconds, (int)seconds);
+    free(told);
+    board_destroy(board);
+    return most;
+}
+
+static void a_second_is_bounded(void)
+{
+    const struct web_feed large = {.hosts = 100, .tasks = 40, .churn = 40},
+                          larger = {.hosts = 300, .tasks = 10, .churn = 600, .program = HOSTILE};
+    size_t samples;
+    CU_ASSERT_TRUE(most_in_a_second(&large, 3600, &samples) < 100000);
+    CU_ASSERT_TRUE(samples >= 1800 + 300 - 20); /* the oldest of the past go while they are told */
+    CU_ASSERT_TRUE(most_in_a_second(&larger, 600, &samples) < 100000);
+    CU_ASSERT_TRUE(samples >= 300);
+}
+
+static const struct test_case cases[] = {
+    {"the token opens", the_token_opens},
+    {"nothing else opens", nothing_else_opens},
+    {"hosts are addresses", hosts_are_addresses},
+    {"tokens differ", tokens_differ},
+    {"a look becomes a sample", a_look_becomes_a_sample},
+    {"what is gone has ended", what_is_gone_has_ended},
+    {"a tid that is another task's", a_tid_that_is_another_tasks},
+    {"a host that does not answer keeps its tasks", a_host_that_does_not_answer_keeps_its_tasks},
+    {"more than fits is counted", more_than_fits_is_counted},
+    {"rows change hands in turn", rows_change_hands_in_turn},
+    {"a viewer is told all once", a_viewer_is_told_all_once},
+    {"hostile names stay texts", hostile_names_stay_texts},
+    {"a slow viewer gets the newest", a_slow_viewer_gets_the_newest},
+    {"a second is bounded", a_second_is_bounded},
+};
+
+int main(void)
+{
+    return covey_test_main("tool_web", cases, sizeof cases / sizeof cases[0]);
+}
