@@ -134,8 +134,7 @@ void monitor_answer(struct daemon *d, uint32_t to, uint32_t request)
     clock_gettime(CLOCK_REALTIME, &t);
     localtime_r(&t.tv_sec, &local);
     figures.values[FIGURE_clock_s] = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-    figures.values[FIGURE_local_clock_s] =
-        figures.values[FIGURE_clock_s] + (double)local.tm_gmtoff;
+    figures.values[FIGURE_local_clock_s] = figures.values[FIGURE_clock_s] + (double)local.tm_gmtoff;
     reply_begin(&reply, d, to, request);
     struct cursor c = reply_room(&reply, FIGURES_BYTES_MAX);
     figures_put(&c, &figures);

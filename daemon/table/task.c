@@ -14,8 +14,8 @@
 #include "daemon/table/connection.h"
 #include "lib/covey.h"
 #include "lib/link/ledger.h"
-#include "lib/link/task_page.h"
 #include "lib/link/stream.h"
+#include "lib/link/task_page.h"
 #include "proto/wire/list.h"
 
 #define TASKS_CROWD 64

@@ -313,7 +313,9 @@ static bool step(struct covey *vm, struct peer *peer)
     bool credit = frame_size(peer, req, &size);
     bool goes = credit && bulk_in_turn(vm, peer, req, &size) && bulk_may_send(vm, peer, req);
     task_page_hold(vm->self.page, peer->tid,
-                   goes ? 0 : credit ? TRACE_HELD_TURN : TRACE_HELD_CREDIT);
+                   goes     ? 0
+                   : credit ? TRACE_HELD_TURN
+                            : TRACE_HELD_CREDIT);
     if (vm->trace != NULL)
         outgo_record(vm, req, goes ? 0 : credit ? TRACE_HELD_TURN : TRACE_HELD_CREDIT);
     if (!goes)

@@ -129,13 +129,13 @@ struct self {
     int route;   /* enum covey_route: what its messages take unless a peer's is forced */
     bool direct; /* the daemon gives sockets for links straight over raw Ethernet */
     int32_t pid;
-    uint64_t now_us; /* when the last call began */
-    struct task_page *page;   /* what it counts; its daemon sees it */
+    uint64_t now_us;           /* when the last call began */
+    struct task_page *page;    /* what it counts; its daemon sees it */
     int page_fd;               /* until it has the page; -1: it has, or gets none */
     struct task_awaits awaits; /* what it waits for if it waits now */
-    uint64_t short_calls; /* so far: see call.c */
-    struct covey *next;   /* in the list of memberships that exit() ends */
-    bool exiting;         /* exit() ends it, or has: see enrol.c */
+    uint64_t short_calls;      /* so far: see call.c */
+    struct covey *next;        /* in the list of memberships that exit() ends */
+    bool exiting;              /* exit() ends it, or has: see enrol.c */
 };
 
 /* credit.c */

@@ -77,7 +77,7 @@ void figures_init(struct figures *f);
 
 /* `count` values as a list, as above from `count` on, `of` has their numbers; reading
  * leaves a value of which it hears nothing as it is. */
-#define FIGURE_LIST_BYTES_MAX(count) (2 + (count) * 10)
+#define FIGURE_LIST_BYTES_MAX(count) (2 + (count)*10)
 void figure_list_put(struct cursor *c, const uint16_t *of, const double *values, int count);
 void figure_list_get(struct cursor *c, const uint16_t *of, double *values, int count);
 

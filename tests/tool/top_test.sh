@@ -167,7 +167,7 @@ screen_hangup() { # a terminal that goes away ends it
 }
 screen_unknown() {
     open_terminal "TERM=none $BUILD/covey top; echo status \$?; read x" && within 10 shows 'TERM names no terminal that is known' &&
-        shows '^status 1' && terminal kill-server
+        within 10 shows '^status 1' && terminal kill-server
 }
 screen_ends_with_vm() { # the last picture stays, with a line that says why
     open_terminal "$BUILD/covey top --delay 0.5; read x" && within 10 shows '^h1 ' || return 1
