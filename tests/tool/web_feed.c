@@ -84,9 +84,10 @@ static void make_bags(const struct web_feed *feed, int number, struct web_look *
 static void make_network(const struct web_feed *feed, struct web_look *look)
 {
     int switches = feed->hosts / HOSTS_A_SWITCH + 1;
+    size_t nodes = (size_t)feed->hosts + (size_t)switches;
     look->has_topology = true;
-    look->nodes = calloc((size_t)(feed->hosts + switches), sizeof *look->nodes);
-    look->links = calloc((size_t)(feed->hosts + switches), sizeof *look->links);
+    look->nodes = calloc(nodes, sizeof *look->nodes);
+    look->links = calloc(nodes, sizeof *look->links);
     for (int i = 0; i < switches; i++) {
         struct covey_topology_node *node = &look->nodes[look->node_count++];
         node->is_switch = 1;

@@ -272,32 +272,40 @@ static bool is_silent(const struct web_look *look, int32_t host)
                                      look->hosts[i].state != COVEY_HOST_DOWN);
 }
 
+static void keep_task(struct board *board, struct roll *roll, int i, int at)
+{
+    struct board_task *row = &board->tasks[i];
+    const struct covey_task *task = roll->tasks[at];
+    int host = find_in_look(roll->look, task->host);
+    roll->shown[at] = true;
+    if (host >= 0)
+        roll->rows[host]++;
+    board->changed[BOARD_HOSTS + i] = strcmp(row->is.command, task->command) != 0;
+    row->is = *task;
+    row->last = board->count + 1;
+}
+
+static void end_task(struct board *board, struct roll *roll, int i)
+{
+    board->tasks[i].ended = true;
+    board->changed[BOARD_HOSTS + i] = true;
+    tell_task(board, roll, &board->tasks[i]);
+}
+
 /* The tasks that have a row already; a tid may be another task's in a VM that was started anew. */
 static void follow_tasks(struct board *board, struct roll *roll, uint8_t *sample)
 {
     for (int i = 0; i < board->tasks_used; i++) {
-        struct board_task *row = &board->tasks[i];
+        const struct board_task *row = &board->tasks[i];
         int at = row->ended ? -1 : roll_find(roll, row->is.tid);
-        bool same = at >= 0 && (row->is.pid == 0 || row->is.pid == roll->tasks[at]->pid);
-        if (same) {
-            const struct covey_task *task = roll->tasks[at];
-            int host = find_in_look(roll->look, task->host);
-            roll->shown[at] = true;
-            if (host >= 0)
-                roll->rows[host]++;
-            board->changed[BOARD_HOSTS + i] = strcmp(row->is.command, task->command) != 0;
-            row->is = *task;
-            row->last = board->count + 1;
-            sample[i] = (uint8_t)task->state;
+        sample[i] = BOARD_ENDED;
+        if (at >= 0 && (row->is.pid == 0 || row->is.pid == roll->tasks[at]->pid)) {
+            keep_task(board, roll, i, at);
+            sample[i] = (uint8_t)row->is.state;
         } else if (at < 0 && !row->ended && is_silent(roll->look, row->is.host)) {
             sample[i] = BOARD_SILENT;
-        } else {
-            if (!row->ended) {
-                row->ended = true;
-                board->changed[BOARD_HOSTS + i] = true;
-                tell_task(board, roll, row);
-            }
-            sample[i] = BOARD_ENDED;
+        } else if (!row->ended) {
+            end_task(board, roll, i);
         }
     }
 }
