@@ -31,6 +31,9 @@ from ._core import (
     text_field as _text,
 )
 from ._message import Message, Notice, Output, Request, Status, wait_all, wait_any
+from ._bag import Bag, Item, Result, bags
+from ._executor import Executor, progress
+from ._pool import BrokenPool, RemoteTraceback, WorkerDied
 from ._vm import VM, Host, HostSpec, Task, join
 
 __version__: str = _text(_lib.covey_version())
