@@ -127,7 +127,7 @@ class Calls(unittest.TestCase):
             with self.assertRaises(ValueError):
                 self.executor.map(square, [1], **wrong)
         with self.assertRaises(TimeoutError):
-            list(self.executor.map(nap, [30], timeout=0.05))
+            list(self.executor.map(nap, [2], timeout=0.05))
 
     def test_progress(self):
         "progress is told of each item"

@@ -13,7 +13,8 @@ TAG_ENDED = 4711
 
 def start(module, function, n=1, **options):
     vm = covey.join()
-    options["env"] = {"COVEY_TEST_MODULE": module, "PYTHONPATH": os.environ["PYTHONPATH"]}
+    options["env"] = {"COVEY_TEST_MODULE": module, "PYTHONPATH": os.environ["PYTHONPATH"], "PYTHONFAULTHANDLER": "1",
+                      "COVEY_TEST_DIR": os.environ["COVEY_TEST_DIR"]}
     tids = vm.spawn([sys.executable, os.path.abspath(__file__), function], n, **options)
     assert min(tids) > 0, tids
     vm.notify("task", TAG_ENDED, tids)

@@ -33,9 +33,20 @@ from ._core import (
 from ._message import Message, Notice, Output, Request, Status, wait_all, wait_any
 from ._bag import Bag, Item, Result, bags
 from ._executor import Executor, progress
+from ._message import Message, Notice, Output, Request, Status, wait_all, wait_any
 from ._pool import BrokenPool, RemoteTraceback, WorkerDied
+from ._service import Held, Leader, Lock, Party, Session, Token, View
+from ._solve import NotConverged, Report, Singular
+from ._start import console, halt, start
+from ._team import Group, Op, Team
+from ._trace import Recording
 from ._vm import VM, Host, HostSpec, Task, join
 
 __version__: str = _text(_lib.covey_version())
 TAG_MAX: int = _lib.COVEY_TAG_MAX
 TAG_OUTPUT: int = _lib.COVEY_TAG_OUTPUT
+
+
+def trace(name: str):
+    """`with covey.trace("solving"):` - a part of the program in the trace of this task, see VM.trace()."""
+    return join().trace(name)

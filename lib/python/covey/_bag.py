@@ -168,4 +168,4 @@ def _info_of(row: Any) -> dict:
 
 def bags(vm: VM) -> list:
     """How it stands with all bags of the VM, see Bag.info()."""
-    return [_info_of(row) for row in vm._list("struct covey_bag_info **", lib.covey_bags)]
+    return vm._list("struct covey_bag_info **", lib.covey_bags, _info_of)

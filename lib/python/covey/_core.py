@@ -93,26 +93,42 @@ def wait_in_slices(call: Callable[[int], int], timeout: Optional[float]) -> int:
             return check(code)
 
 
-def patiently(call: Callable[..., int], *arguments: Any) -> int:
-    """Makes a call that waits for others without a time of its own.
+def patiently(call: Callable[..., int], *arguments: Any, undo: Optional[Callable[[], Any]] = None,
+              failure: Callable[[int], CoveyError] = error_of) -> int:
+    """Makes a call that waits for others without a time of its own, or whose wait must not be interrupted.
 
-    In the main thread Ctrl-C ends the waiting, and the call goes on in the background until its end.
+    In the main thread Ctrl-C ends the waiting, and the call goes on in the background until its end; what
+    it was granted then is given back by undo().
     """
     if threading.current_thread() is not threading.main_thread():
-        return check(call(*arguments))
+        code = call(*arguments)
+        if code < 0:
+            raise failure(code)
+        return code
     outcome: list = []
-    done = threading.Event()
+    done, lock, left = threading.Event(), threading.Lock(), [False]
 
     def run() -> None:
         try:
             code = call(*arguments)
-            outcome.append(error_of(code) if code < 0 else code)
+            result: Any = failure(code) if code < 0 else code
         except BaseException as error:  # it is the caller's
-            outcome.append(error)
+            result = error
+        with lock:
+            outcome.append(result)
+            if left[0] and undo is not None and not isinstance(result, BaseException):
+                undo()
         done.set()
 
     threading.Thread(target=run, daemon=True, name="covey-call").start()
-    done.wait()
+    try:
+        done.wait()
+    except BaseException:
+        with lock:
+            left[0] = True
+            if outcome and undo is not None and not isinstance(outcome[0], BaseException):
+                undo()
+        raise
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
@@ -167,4 +183,4 @@ def array_of(buffer: Any, writable: bool = False) -> tuple:
         raise TypeError(f"elements of format {view.format!r} have no type in covey; send a .view() of another one")
     if not view.c_contiguous:
         raise BufferError("the array does not lie in C's order without gaps; numpy.ascontiguousarray() makes one that does")
-    return kind, _from_buffer(view, require_writable=writable), view.nbytes // view.itemsize
+    return kind, _from_buffer(buffer, require_writable=writable), view.nbytes // view.itemsize

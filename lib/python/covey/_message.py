@@ -191,6 +191,14 @@ def dumps(value: Any, buffers: Callable[[Any], Any]) -> bytes:
         return cloudpickle.dumps(value, 5, buffer_callback=buffers)
 
 
+def _bytes_of(buffer: Any) -> Any:
+    """The address and size of what was left out of a pickle."""
+    try:
+        return ffi.from_buffer(buffer)
+    except (BufferError, ValueError):  # an array by columns
+        return ffi.from_buffer(buffer.raw())
+
+
 def pack_object(value: Any) -> tuple:
     """(message, what must be kept until it was sent) of an object."""
     buffers: List[Any] = []
@@ -201,10 +209,9 @@ def pack_object(value: Any) -> tuple:
     keep: List[Any] = [stream]
     code = lib.covey_pack_inplace(message, BYTES, ffi.from_buffer(stream), len(stream))
     for buffer in buffers:
-        raw = buffer.raw()
-        base = ffi.from_buffer(raw)
-        keep += [raw, base]
-        code = code or lib.covey_pack_inplace(message, BYTES, base, raw.nbytes)
+        base = _bytes_of(buffer)
+        keep.append(base)
+        code = code or lib.covey_pack_inplace(message, BYTES, base, len(base))
     if code < 0:
         error = error_of(code)
         lib.covey_msg_free(message)
@@ -305,6 +312,12 @@ class Request:
     def test(self) -> bool:
         """Whether it is complete; wait() then gives the result, or raises, at once."""
         return self._done or lib.covey_test(self._req[0]) != 0
+
+    def __await__(self) -> Any:
+        """`await vm.irecv(...)`: the loop goes on meanwhile."""
+        from ._aio import until_complete
+
+        return until_complete(self).__await__()
 
     def cancel(self) -> bool:
         """Gives it up, if it is not too late: wait() raises Canceled then."""

@@ -3,12 +3,16 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import Any, Iterable, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Union
 
 from . import _core, _message
 from ._core import ETIMEOUT, SLICE_US, array_of, array_of_texts, check, encoded, ffi, lib, microseconds, text_field
 from ._message import Message, Notice, Request, Status, finish
 from ._messaging import Messaging
+from ._service import Services
+from ._solve import Solvers
+from ._team import Teams
+from ._trace import Traces
 
 NULL = ffi.NULL
 ROUTES = {"auto": 0, "shm": 1, "udp": 2, "tcp": 3, "ether": 4}
@@ -72,7 +76,7 @@ class Listing(list):
         return table(self)
 
 
-class VM(Messaging):
+class VM(Messaging, Teams, Services, Solvers, Traces):
     """A task's membership of a virtual machine. `covey.join()` gives it.
 
     Several threads may use it at once. After fork() it belongs to the parent alone: the child joins anew.
@@ -159,14 +163,14 @@ class VM(Messaging):
 
     def hosts(self) -> List[Host]:
         """All hosts of the VM."""
-        rows = self._list("struct covey_host **", lib.covey_hosts)
-        return Listing(Host(h.index, text_field(h.name), STATES.get(h.state, "?"), h.cores, h.speed, h.memory_bytes,
-                            text_field(h.arch), text_field(h.address), bool(h.coordinator)) for h in rows)
+        return self._list("struct covey_host **", lib.covey_hosts, lambda h: Host(
+            h.index, text_field(h.name), STATES.get(h.state, "?"), h.cores, h.speed, h.memory_bytes,
+            text_field(h.arch), text_field(h.address), bool(h.coordinator)))
 
     def tasks(self, host: int = 0) -> List[Task]:
         """The tasks on the host with that index; 0: on all."""
-        rows = self._list("struct covey_task **", lambda vm, out: lib.covey_tasks(vm, host, out))
-        return Listing(Task(t.tid, t.parent, t.host, t.pid, text_field(t.command)) for t in rows)
+        return self._list("struct covey_task **", lambda vm, out: lib.covey_tasks(vm, host, out),
+                          lambda t: Task(t.tid, t.parent, t.host, t.pid, text_field(t.command)))
 
     def load(self, timeout: float = 2.0) -> List[dict]:
         """How busy each host is and how fast: the fields of struct covey_host_stat(3) by name, and "name".
@@ -188,12 +192,12 @@ class VM(Messaging):
         lib.covey_free(stats[0])
         return rows
 
-    def _list(self, kind: str, call: Any) -> list:
+    def _list(self, kind: str, call: Callable, row: Callable = lambda r: r) -> list:
+        """What a call that allocates a list gives, each row of it by `row`."""
         out = ffi.new(kind)
         count = check(call(self._handle, out))
         items = ffi.gc(out[0], lib.covey_free)
-        self._last_list = items  # the rows are read before the next one
-        return [items[i] for i in range(count)]
+        return Listing(row(items[i]) for i in range(count))
 
     # ---- tasks
 
@@ -328,6 +332,12 @@ class VM(Messaging):
         owned, array = ffi.gc(message, lib.covey_msg_free), list(tids)
         _core.patiently(lambda: lib.covey_cast(self._handle, array, len(array), int(total), tag, owned) if keep else 0)
 
+    def bag(self, name: str, create: bool = False, **options: Any) -> Any:
+        """A bag of work: made, or found by its name. Options are those of Bag(). Raises Exists, NotFound."""
+        from ._bag import Bag
+
+        return Bag(self, name, create, **options)
+
     def set_route(self, route: Union[str, int], tid: int = lib.COVEY_ANY_TASK) -> None:
         """Forces the route of all later messages to `tid`, or to everybody."""
         check(lib.covey_set_route(self._handle, tid, _name_of(route, ROUTES, "route")))
@@ -339,6 +349,12 @@ class VM(Messaging):
     def fileno(self) -> int:
         """A descriptor for select() and its like: readable while a message is there."""
         return check(lib.covey_fd(self._handle))
+
+    async def arecv(self, source: Optional[int] = None, tag: int = -1) -> Any:
+        """recv() for asyncio: the loop goes on until there is a message, of which fileno() tells."""
+        from ._aio import until_message
+
+        return await until_message(self, lambda: self.recv(source, tag, timeout=0))
 
     def timing(self) -> dict:
         """Seconds since joining: elapsed, idle (waiting), communication (other calls)."""
