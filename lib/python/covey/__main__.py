@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import collections
 import os
 import shlex
 import signal
@@ -92,8 +93,8 @@ class Runner:
     def __init__(self, options: Any, rows: List[Tuple[int, str]]) -> None:
         self.options, self.rows = options, rows
         self.failed = self.done = 0
-        self.held: Dict[int, Tuple[str, Outcome]] = {}  # with --keep-order: what is before them is missing
-        self.order = [number for number, _ in rows]
+        self.held: Dict[int, Outcome] = {}  # with --keep-order: what is before them is missing
+        self.order = collections.deque(number for number, _ in rows)
         self.log = self._open_log()
 
     def _open_log(self) -> Optional[TextIO]:
@@ -148,12 +149,12 @@ class Runner:
         if self.log is not None:
             self.log.write(f"{number}\t{outcome.host}\t{outcome.began:.3f}\t{outcome.seconds:.3f}\t0\t"
                            f"{len(outcome.output)}\t{outcome.status}\t{outcome.signal}\t{command}\n")
-        self.held[number] = (command, outcome)
-        while self.order and (not self.options.keep_order or self.order[0] in self.held):
-            first = self.order.pop(0) if self.options.keep_order else number
-            _print(self.held.pop(first)[1])
-            if not self.options.keep_order:
-                break
+        if not self.options.keep_order:
+            _print(outcome)
+        else:
+            self.held[number] = outcome
+            while self.order and self.order[0] in self.held:
+                _print(self.held.pop(self.order.popleft()))
         if self.options.progress:
             progress(self.done, len(self.rows))
 
