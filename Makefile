@@ -106,7 +106,7 @@ daemon: $(BUILD)/coveyd $(HELPERS) ## build coveyd alone, and the programs besid
 tools: $(BUILD)/covey $(BUILD)/covey-bench $(BUILD)/covey-solvers ## build the console alone, the tasks of covey bench, and what knows the solvers
 apps: $(APP_NAMES:%=$(BUILD)/apps/%) ## build the demo programs alone
 	$(foreach a,$(APP_MISSING),@echo "apps go without $(a): $$(cat apps/$(a)/needs) is not found"$(newline)	)
-python: $(if $(PYTHON),$(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(PYTHON_SRC:lib/python/%=$(BUILD)/python/%)) ## build the package for Python alone: PYTHONPATH=build/python
+python: $(if $(PYTHON),$(BUILD)/covey-map $(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(PYTHON_SRC:lib/python/%=$(BUILD)/python/%)) ## build the package for Python alone: PYTHONPATH=build/python
 	$(if $(PYTHON),,@echo "Python goes without Covey: python3-dev, python3-cffi or python3-numpy is not found")
 wireshark: $(BUILD)/covey.lua ## make the dissector for Wireshark alone
 
@@ -285,6 +285,12 @@ $(BUILD)/python/covey/%.abi3.so: $(BUILD)/python/%.c
 	$(call say,ld)
 	$(Q)$(CC) -D_GNU_SOURCE -I. -Ilib -Ilib/domain -I$(PYTHON_INCLUDE) $(CFLAGS) $(SANITIZE) -w -fPIC $(ALL_LDFLAGS) \
 		-shared $(PYTHON_RPATH) -o $@ $(filter %.c %.o %.so,$^)
+
+# what the console runs for covey map
+covey_map = printf '\043!/bin/sh\nPYTHONPATH=%s$${PYTHONPATH:+:$$PYTHONPATH} exec %s -m covey map "$$@"\n' $(1) $(PYTHON)
+$(BUILD)/covey-map: Makefile
+	@mkdir -p $(@D)
+	@$(call covey_map,$(abspath $(BUILD))/python) >$@ && chmod 755 $@
 
 # links, so that what is edited counts at once
 $(BUILD)/python/covey/%: lib/python/covey/%
@@ -714,7 +720,8 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -m 644 $(PVM3_CONF) $(DESTDIR)$(PVM3DIR)/conf
 	install -m 755 $(PVM3_PROGRAMS) $(DESTDIR)$(PVM3DIR)/lib
 	$(if $(PYTHON),install -d $(DESTDIR)$(PYTHONDIR)/covey && \
-		install -m 644 $(PYTHON_SRC) $(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(DESTDIR)$(PYTHONDIR)/covey)
+		install -m 644 $(PYTHON_SRC) $(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(DESTDIR)$(PYTHONDIR)/covey && \
+		$(call covey_map,$(PYTHONDIR)) >$(DESTDIR)$(LIBEXECDIR)/covey/covey-map && chmod 755 $(DESTDIR)$(LIBEXECDIR)/covey/covey-map)
 	for l in libpvm3 libgpvm3 libfpvm3; do install -m 644 $(BUILD)/pvm3/$$l.a $(DESTDIR)$(PVM3DIR)/lib && \
 		install -m 755 $(BUILD)/pvm3/$$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib && \
 		ln -sf $$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib/$$l.so.$(PVM3_SOVERSION) && \

@@ -88,6 +88,16 @@ class Map(unittest.TestCase):
         self.assertGreater(len(self.log()), 1)
         self.assertLess(len(self.log()), 1900)
 
+    def test_console(self):
+        "covey map is the same"
+        run = subprocess.run(["covey", "map", "--keep-order", "-c", "echo {};"], input="one\ntwo\n",
+                             capture_output=True, text=True, timeout=100)
+        self.assertEqual((run.stdout, run.stderr, run.returncode), ("one\ntwo\n", "", 0))
+        run = subprocess.run(["covey", "--vm", "no-such-vm", "map"], input="true\n", capture_output=True, text=True,
+                             timeout=100)
+        self.assertIn("no VM named 'no-such-vm'", run.stderr)
+        self.assertEqual(run.returncode, 255)
+
     def test_wrong(self):
         "what is wrong is said in one line"
         for arguments, words in ((["no-such-file"], "No such file"), (["-r", "x"], "--joblog"), (["-j", "0", "x"], "--jobs")):
