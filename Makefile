@@ -741,6 +741,7 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	@rm -rf $(BUILD)/uninstall
 	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
+	$(if $(PYTHON),rm -rf $(DESTDIR)$(PYTHONDIR)/covey/__pycache__ # what Python made of its modules)
 	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(DATADIR)/covey $(PVM3DIR) $(if $(PYTHON),$(PYTHONDIR)/covey)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
 

@@ -288,7 +288,7 @@ class Alone(unittest.TestCase):
                 team.Barrier()
             self.assertLess(time.monotonic() - began, 30)
             with self.assertRaises(covey.CoveyError):
-                made[0].Barrier()
+                team.Barrier()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def console_path() -> str:
         (("..", ".."), "covey"), (("..", "..", "..", ".."), os.path.join("bin", "covey")))]
     for path in [os.environ.get("COVEY_CONSOLE"), *beside, shutil.which("covey")]:
         if path and os.access(path, os.X_OK) and not os.path.isdir(path):
-            return path
+            return os.path.normpath(path)
     raise _core.error_of(lib.COVEY_ENOENT, "the console covey is not found: set COVEY_CONSOLE to its path")
 
 
