@@ -23,11 +23,13 @@ python_suite() { # name, hosts
     [ -e "$extension" ] || { echo "skipped: $1: Covey was built without its package for Python" && exit 77; }
     library=$(sanitizer_of "$extension")
     [ "$library" != libtsan.so ] || { echo "skipped: $1: Python itself knows nothing of the thread sanitizer" && exit 77; }
+    if [ -n "$library" ]; then # in all that the daemons start, too; Python keeps what it allocated until its end
+        LD_PRELOAD=$(${CC:-cc} -print-file-name=$library)
+        export LD_PRELOAD ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
+    fi
     covey start --local "$2" >"$dir/started" || bad "a virtual machine of $2 hosts starts"
     export PYTHONPATH=$BUILD/python:$PWD/tests/python PYTHONDONTWRITEBYTECODE=1 COVEY_TEST_DIR=$dir
-    # Python keeps what it allocated until its end
-    ${library:+env LD_PRELOAD=$(${CC:-cc} -print-file-name=$library) ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"} \
-        "$python" tests/python/runner.py "$1" >"$dir/out" 2>&1
+    "$python" tests/python/runner.py "$1" >"$dir/out" 2>&1
     local status=$?
     sed '$d' "$dir/out"
     add_sum "$dir/out"
