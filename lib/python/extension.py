@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""extension.py FILE NAME HEADER JSON [BASE_NAME BASE_JSON] - writes FILE, the C source of the Python extension NAME.
+"""extension.py FILE NAME HEADER JSON [BASE_NAME BASE_JSON] - writes the C source of the Python extension NAME.
 
 JSON is what scripts/declarations.py found in HEADER (one, or several in one word); cffi makes of it a module in its API mode, which the
 C compiler checks against the header itself. BASE_NAME is the extension whose declarations JSON lacks.

@@ -182,5 +182,6 @@ def array_of(buffer: Any, writable: bool = False) -> tuple:
     if kind is None:
         raise TypeError(f"elements of format {view.format!r} have no type in covey; send a .view() of another one")
     if not view.c_contiguous:
-        raise BufferError("the array does not lie in C's order without gaps; numpy.ascontiguousarray() makes one that does")
+        raise BufferError(
+            "the array does not lie in C's order without gaps; numpy.ascontiguousarray() makes one that does")
     return kind, _from_buffer(buffer, require_writable=writable), view.nbytes // view.itemsize

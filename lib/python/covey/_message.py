@@ -11,7 +11,7 @@ import time
 from typing import Any, Callable, List, NamedTuple, Optional
 
 from . import _core
-from ._core import ETIMEOUT, SLICE_US, array_of, check, error_of, ffi, lib, text_field
+from ._core import ETIMEOUT, SLICE_US, array_of, check, error_of, ffi, lib
 
 BYTES, STRING, MESSAGE = lib.COVEY_BYTES, lib.COVEY_STRING, lib.COVEY_MESSAGE
 
@@ -358,4 +358,4 @@ def result_of_object(request: Any) -> Any:
     return unpack_object(message[0])
 
 
-__all__ = ["Message", "Notice", "Output", "Request", "Status", "text_field", "wait_all", "wait_any"]
+__all__ = ["Message", "Notice", "Output", "Request", "Status", "wait_all", "wait_any"]

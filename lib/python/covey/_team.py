@@ -351,7 +351,8 @@ class Team(Messaging):
 
     def scatter(self, objs: Optional[Sequence] = None, root: int = 0) -> Any:
         """objs[rank] of the root."""
-        return self.alltoall([objs[i] if self.rank == root and objs is not None else None for i in range(self.size)])[root]
+        mine = objs if self.rank == root and objs is not None else [None] * self.size
+        return self.alltoall(mine)[root]
 
     def alltoall(self, objs: Sequence) -> list:
         """objs[i] goes to rank i: what the members have for this one, by rank."""

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence
 
 from . import _core, _message
 from ._core import ETIMEOUT, SLICE_US, array_of, array_of_texts, check, encoded, ffi, lib, microseconds, text_field
-from ._message import Message, Notice, Request, Status, finish
+from ._message import Notice, Status, finish
 from ._messaging import Messaging
 from ._service import Services
 from ._solve import Solvers
@@ -394,4 +394,4 @@ def _after_fork() -> None:
 
 os.register_at_fork(after_in_child=_after_fork)
 
-__all__ = ["EVENTS", "Host", "HostSpec", "Message", "Request", "Task", "VM", "join"]
+__all__ = ["EVENTS", "Host", "HostSpec", "Task", "VM", "join"]
