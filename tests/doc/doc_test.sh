@@ -4,11 +4,13 @@
 #
 # Fenced blocks of a guide are taken in order, all in one folder:
 #   ```c             a program whose first line is /* pi.c - ... */ is saved as pi.c; each is compiled by a later block
+#   ```python        the same in Python: # pi.py - ...; run by a later block
 #   ```sh            commands, run by sh -e; each may go on where the last one was (variables, folder)
 #   ```sh source     the same in the folder of the sources
 #   ```sh copy       the same in a copy of the sources, with what is built of them
 #   ```sh fails      the last command fails
 #   ```sh lab        the same on the host anna of a lab of four, which reach each other by ssh, as root; else skipped
+#   ```sh python     the same with the package for Python, where there is what it needs; else skipped
 #   ```sh needs: X   the same where the program X is installed; else skipped
 #   ```sh skip: WHY  cannot be run by a test
 #   ```text          what the last commands print, compared by says.awk; `varies` and `any-order` behind it
@@ -80,6 +82,29 @@ no_lab() { # why there can be none, if so
     fi
 }
 
+# ---- Python with the package as it was built ----
+
+# A folder for PATH whose python3 has what the package needs.
+python_up() {
+    [ -d "$dir/python" ] && return
+    mkdir "$dir/python"
+    local candidate
+    for candidate in python3 /usr/bin/python3; do
+        "$candidate" -c 'import cffi, numpy' 2>/dev/null || continue
+        printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v "$candidate")" >"$dir/python/python3"
+        chmod 755 "$dir/python/python3"
+        return
+    done
+}
+no_python() { # why there can be none, if so
+    python_up
+    if [ ! -e "$dir/python/python3" ]; then
+        echo "no python3 has cffi and numpy"
+    elif [ ! -e "$BUILD/python/covey/_covey.abi3.so" ]; then
+        echo "Covey was built without its package for Python"
+    fi
+}
+
 # ---- a copy of the sources, for recipes that change them ----
 
 # What make finds there is as old as here, so it builds what a recipe changes and no more, and that without optimization
@@ -133,6 +158,7 @@ run_block() { # NAME FILE HOW: of kind sh
     skip:*) why=${3#skip: } ;;
     needs:*) why=$(command -v "${3#needs: }" >/dev/null || echo "${3#needs: } is not installed") ;;
     *lab*) why=$(no_lab) ;;
+    python) why=$(no_python) ;;
     *) why= ;;
     esac
     if [ -n "$why" ]; then
@@ -145,6 +171,7 @@ run_block() { # NAME FILE HOW: of kind sh
     case $3 in *lab*) lab_up || { bad "$1" "no lab" && return; } ;; esac
     case $3 in
     *source*) echo "cd '$source'" >>"$state" ;;
+    python) echo "export PYTHONPATH='$BUILD/python' PATH='$dir/python':\$PATH" >>"$state" ;;
     *copy*) copy_up && echo "export BUILD=build; $compile_quickly; cd '$dir/copy'" >>"$state" ;;
     esac
     follow "$2" "$3"
@@ -174,16 +201,16 @@ compare() { # NAME FILE HOW
 }
 
 # A program counts when a later block of the guide names what it is compiled from.
-save_program() { # NAME BASE
+save_program() { # NAME BASE KIND
     local file
     [ -e "$2.name" ] || { bad "$1" "a program does not say in its first line what it is called" && return; }
     read -r file <"$2.name"
-    cp "$2.c" "$(sed -n "s/^cd '\(.*\)'$/\1/p" "$state")/$file"
+    cp "$2.$3" "$(sed -n "s/^cd '\(.*\)'$/\1/p" "$state")/$file"
     if grep -lwF "$file" "$(dirname "$2")"/*.sh >/dev/null 2>&1; then
         programs_run=$((programs_run + 1))
         ok "$1: $file"
     else
-        bad "$1" "$file is never compiled"
+        bad "$1" "$file is never compiled, or run"
     fi
 }
 
@@ -201,7 +228,7 @@ follow_guide() { # GUIDE
         kind=$(cd "$blocks" && ls "$(basename "$base")".* | sed 's/.*\.//' | grep -vE '^(how|line|name)$')
         name="$guide:$(cat "$base.line")"
         case $kind in
-        c) save_program "$name" "$base" ;;
+        c | python) save_program "$name" "$base" "$kind" ;;
         sh) run_block "$name" "$base.sh" "$(cat "$how")" ;;
         text) compare "$name" "$base.text" "$(cat "$how")" ;;
         *) bad "$name" "a block of kind '$kind'" ;;

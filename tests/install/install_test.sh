@@ -168,6 +168,24 @@ expect "each header of covey/ can be read in one sitting: at most 250 lines" sho
 export PATH=$prefix/bin:$PATH COVEY_VM=tutorial.$$
 sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/pi.c"
 # shellcheck disable=SC2046,SC2086
+# of the first Python that has what the package needs, away from the sources
+python=$(for p in python3 /usr/bin/python3; do "$p" -c 'import cffi, numpy' 2>/dev/null && command -v "$p" && break; done)
+imported() { # it says where it is
+    (cd / && PYTHONPATH=$(echo "$prefix"/lib/python3*/dist-packages) "$python" -c '
+import covey, covey._domain
+assert covey.__version__ == "'"$version"'" and covey.__file__.startswith("'"$prefix"'/")
+from covey._start import console_path
+assert console_path() == "'"$prefix"'/bin/covey", console_path()')
+}
+if [ -z "$python" ] || [ ! -e "$BUILD/python/covey/_covey.abi3.so" ]; then
+    skip "the package for Python" "Covey was built without it"
+elif nm -D "$BUILD/python/covey/_covey.abi3.so" | grep -q __asan_init; then
+    skip "the package for Python" "it is built with a sanitizer"
+else
+    expect "the package for Python is found, with its libraries and the console" imported
+    expect "covey map is what is installed" grep -q "$prefix" "$prefix/libexec/covey/covey-map"
+fi
+
 expect "the README's program compiles" "${compiler[@]}" $strict "$work/pi.c" -o "$work/pi" $(pc --cflags --libs)
 
 runs_on_four_hosts() {

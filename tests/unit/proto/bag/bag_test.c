@@ -122,6 +122,7 @@ static void the_last_ones_twice(void)
     takes(bag, b, 60, -1); /* more may come, and it is not long ago */
     CU_ASSERT_EQUAL(bag_straggler_us(bag), BAG_STRAGGLER_US);
     takes(bag, b, BAG_STRAGGLER_US, 0);
+    CU_ASSERT_EQUAL(bag_straggler_us(bag), 50 + BAG_STRAGGLER_US); /* the first one has two */
     bag_apply(bag, &(struct bag_record){.kind = BAG_CLOSE});
     takes(bag, b, BAG_STRAGGLER_US, -1); /* it has something */
     takes(bag, c, BAG_STRAGGLER_US, 1);
