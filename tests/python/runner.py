@@ -1,5 +1,7 @@
 """runner.py NAME - runs the unittests of tests/python/NAME.py and prints a line for each, and the sum."""
+import faulthandler
 import importlib
+import os
 import sys
 import time
 import unittest
@@ -40,6 +42,8 @@ class Result(unittest.TestResult):
 
 
 def main():
+    # what hangs says where; a machine that is many times as slow is far from it
+    faulthandler.dump_traceback_later(300 * int(os.environ.get("CHECK_TIMEOUT_FACTOR") or 1), exit=True)
     module = importlib.import_module(sys.argv[1])
     names = sys.argv[2:]
     loader = unittest.defaultTestLoader

@@ -14,7 +14,7 @@ import collections
 import heapq
 import os
 import pickle
-
+import signal
 import threading
 import time
 from concurrent.futures import BrokenExecutor, Future
@@ -30,7 +30,8 @@ TAG_END, TAG_HOST, TAG_WAKE = 3, 4, 5
 AHEAD_S = 0.25  # items in the bag: as many as are done in that time
 AHEAD_MAX = 8192
 BATCH = 256  # results that are taken at once
-FAILURES_MAX = 3  # workers that end before they are ready, one after another
+FAILURES_MAX = 3  # workers that end before they are ready, one after another; of those that somebody kills so many
+KILLED_SHARE = 0.05  # as count as one
 LEAVE_S = 5.0  # for workers to end by themselves
 
 
@@ -131,7 +132,7 @@ class Pool:
         self.closed = False  # the bag is
         self.workers: Dict[int, bool] = {}  # tid -> whether it is ready
         self.wanted = 0
-        self.failures = 0
+        self.failures = 0.0
         self.rate, self.counted, self.since = 0.0, 0, time.monotonic()
         self.begin = dumps((options.globals, options.initializer, options.initargs))
         self.pid = os.getpid()
@@ -312,7 +313,7 @@ class Pool:
             broken.__cause__ = error
             self._break(broken)
             return
-        self.failures = 0
+        self.failures = 0.0
         if tid in self.workers:
             self.workers[tid] = True
         if all(self.workers.values()):
@@ -326,9 +327,11 @@ class Pool:
             return
         how = {1: f"ended with status {notice.value}", 2: f"was ended by signal {notice.value}",
                3: "was on a host that is gone"}.get(notice.exit_kind, "ended")
-        self.failures += not ready
+        killed = notice.exit_kind == 3 or notice.exit_kind == 2 and notice.value in (signal.SIGKILL, signal.SIGTERM)
+        if not ready:
+            self.failures += KILLED_SHARE if killed else 1
         if self.failures >= FAILURES_MAX:
-            self._break(BrokenPool(f"{self.failures} workers ended before they were ready; the last one {how}"))
+            self._break(BrokenPool(f"workers end before they are ready; the last one {how}"))
         elif len(self.workers) < self.wanted:
             self.wanted -= 1
             self._start(1)
