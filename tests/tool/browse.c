@@ -226,9 +226,10 @@ int main(int argc, char **argv)
     pid_t pid = start(argv[1], size);
     char *target =
         word_of(call("Target.createTarget", json_pack("{s:s}", "url", argv[2])), "targetId");
-    session = word_of(
+    char *page = word_of(
         call("Target.attachToTarget", json_pack("{s:s,s:b}", "targetId", target, "flatten", 1)),
         "sessionId");
+    session = page;
     json_decref(call("Emulation.setDeviceMetricsOverride",
                      json_pack("{s:i,s:i,s:i,s:b}", "width", atoi(argv[3]), "height", atoi(argv[4]),
                                "deviceScaleFactor", 1, "mobile", 0)));
@@ -238,5 +239,8 @@ int main(int argc, char **argv)
     json_decref(call("Browser.close", NULL));
     waitpid(pid, NULL, 0);
     free(target);
+    free(page);
+    fclose(to);
+    fclose(from);
     return fflush(stdout) == 0 ? 0 : 1;
 }
