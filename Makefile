@@ -12,6 +12,9 @@ PVM3DIR ?= $(LIBDIR)/covey/pvm3
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
+BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
+ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
+FISHCOMPDIR ?= $(DATADIR)/fish/vendor_completions.d
 
 BUILD ?= build
 CC ?= cc
@@ -114,6 +117,7 @@ $(BUILD)/deps.ok: scripts/deps.sh
 TEMPLATES := $(wildcard lib/schedule/template/*.c)
 $(BUILD)/obj/lib/schedule/schedule_code.o: $(TEMPLATES)
 $(BUILD)/obj/tools/trace/to_html.o: tools/trace/page/page.html
+$(BUILD)/obj/tools/console/cmd_completion.o: $(wildcard share/completion/*)
 
 # loops over the elements of arrays: several at once
 $(BUILD)/obj/lib/collective/op.o $(call objects,$(addprefix lib/domain/,grid/sum.c grid/field.c poisson/kernel.c poisson/transfer.c)): ALL_CFLAGS += -O3
@@ -664,6 +668,9 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	for file in $(CONF_FILES:conf/%=%); do \
 		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
 	install -D -m 644 $(BUILD)/covey.lua $(DESTDIR)$(DATADIR)/covey/covey.lua
+	install -D -m 644 share/completion/covey.bash $(DESTDIR)$(BASHCOMPDIR)/covey
+	install -D -m 644 share/completion/covey.zsh $(DESTDIR)$(ZSHCOMPDIR)/_covey
+	install -D -m 644 share/completion/covey.fish $(DESTDIR)$(FISHCOMPDIR)/covey.fish
 	install -d $(addprefix $(DESTDIR)$(PVM3DIR)/,bin conf include lib)
 	install -m 644 lib/pvm3/include/*.h $(DESTDIR)$(PVM3DIR)/include
 	install -m 644 $(PVM3_CONF) $(DESTDIR)$(PVM3DIR)/conf
