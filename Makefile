@@ -12,6 +12,7 @@ PVM3DIR ?= $(LIBDIR)/covey/pvm3
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
+SYSTEMDUSERDIR ?= $(PREFIX)/lib/systemd/user
 BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
 ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
 FISHCOMPDIR ?= $(DATADIR)/fish/vendor_completions.d
@@ -668,6 +669,8 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	for file in $(CONF_FILES:conf/%=%); do \
 		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
 	install -D -m 644 $(BUILD)/covey.lua $(DESTDIR)$(DATADIR)/covey/covey.lua
+	install -d $(DESTDIR)$(SYSTEMDUSERDIR)
+	sed 's|@BINDIR@|$(BINDIR)|' share/systemd/covey@.service >$(DESTDIR)$(SYSTEMDUSERDIR)/covey@.service
 	install -D -m 644 share/completion/covey.bash $(DESTDIR)$(BASHCOMPDIR)/covey
 	install -D -m 644 share/completion/covey.zsh $(DESTDIR)$(ZSHCOMPDIR)/_covey
 	install -D -m 644 share/completion/covey.fish $(DESTDIR)$(FISHCOMPDIR)/covey.fish
