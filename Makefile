@@ -165,6 +165,8 @@ $(BUILD)/domain.names: $(DOMAIN_H) scripts/public-names.sh $(BUILD)/domain.rooms
 $(BUILD)/domain.map: $(BUILD)/domain.names
 	@{ echo "COVEY_DOMAIN_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
 
+# to libcovey beside it
+DOMAIN_RPATH ?= -Wl,-rpath,'$$ORIGIN'
 DOMAIN_OBJ := $(call objects,$(DOMAIN_SRC))
 
 $(BUILD)/libcovey_domain.a: $(DOMAIN_OBJ) $(BUILD)/domain.names
@@ -177,7 +179,7 @@ $(BUILD)/libcovey_domain.a: $(DOMAIN_OBJ) $(BUILD)/domain.names
 $(BUILD)/libcovey_domain.so.$(VERSION): $(DOMAIN_OBJ) $(BUILD)/domain.map $(BUILD)/libcovey.so
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libcovey_domain.so.$(SOVERSION) \
-		-Wl,-rpath,'$$ORIGIN' -Wl,--version-script=$(BUILD)/domain.map -o $@ $(DOMAIN_OBJ) $(BUILD)/libcovey.so $(DOMAIN_LIBS)
+		$(DOMAIN_RPATH) -Wl,--version-script=$(BUILD)/domain.map -o $@ $(DOMAIN_OBJ) $(BUILD)/libcovey.so $(DOMAIN_LIBS)
 
 $(BUILD)/libcovey_domain.so: $(BUILD)/libcovey_domain.so.$(VERSION)
 	@ln -sf libcovey_domain.so.$(VERSION) $(BUILD)/libcovey_domain.so.$(SOVERSION)
@@ -699,6 +701,22 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
 	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(DATADIR)/covey $(PVM3DIR)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
+
+.PHONY: dist deb check-package
+dist: ## write the sources as $(BUILD)/covey-VERSION.tar.xz, the same bytes for the same commit
+	@scripts/dist.sh $(VERSION) $(BUILD)
+
+# from the archive, so that the sources that are packed are those that are built
+DEB := $(BUILD)/deb
+deb: dist ## build Debian packages of that archive, in $(BUILD)/deb
+	@scripts/deps.sh require build domain doc deb
+	@rm -rf $(DEB) && mkdir -p $(DEB)
+	@tar -xf $(BUILD)/covey-$(VERSION).tar.xz -C $(DEB)
+	cd $(DEB)/covey-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u BUILD DEB_BUILD_OPTIONS="parallel=$$(nproc) $(DEB_BUILD_OPTIONS)" dpkg-buildpackage -us -uc
+
+check-package: ## build Debian packages, examine them by lintian, install, try and purge them in a Debian of their own, as root
+	@scripts/deps.sh install build domain doc deb package
+	@BUILD=$(BUILD) tests/install/package.sh
 
 ##@ Cleaning up
 .PHONY: clean
