@@ -12,6 +12,10 @@ PVM3DIR ?= $(LIBDIR)/covey/pvm3
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
+SYSTEMDUSERDIR ?= $(PREFIX)/lib/systemd/user
+BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
+ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
+FISHCOMPDIR ?= $(DATADIR)/fish/vendor_completions.d
 
 BUILD ?= build
 CC ?= cc
@@ -126,6 +130,7 @@ TEMPLATES := $(wildcard lib/schedule/template/*.c)
 $(BUILD)/obj/lib/schedule/schedule_code.o: $(TEMPLATES)
 $(BUILD)/obj/tools/trace/to_html.o: tools/trace/page/page.html
 $(BUILD)/obj/tools/web/web_server.o: tools/web/page/page.html
+$(BUILD)/obj/tools/console/cmd_completion.o: $(wildcard share/completion/*)
 
 # loops over the elements of arrays: several at once
 $(BUILD)/obj/lib/collective/op.o $(call objects,$(addprefix lib/domain/,grid/sum.c grid/field.c poisson/kernel.c poisson/transfer.c)): ALL_CFLAGS += -O3
@@ -173,6 +178,8 @@ $(BUILD)/domain.names: $(DOMAIN_H) scripts/public-names.sh $(BUILD)/domain.rooms
 $(BUILD)/domain.map: $(BUILD)/domain.names
 	@{ echo "COVEY_DOMAIN_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
 
+# to libcovey beside it
+DOMAIN_RPATH ?= -Wl,-rpath,'$$ORIGIN'
 DOMAIN_OBJ := $(call objects,$(DOMAIN_SRC))
 
 $(BUILD)/libcovey_domain.a: $(DOMAIN_OBJ) $(BUILD)/domain.names
@@ -185,7 +192,7 @@ $(BUILD)/libcovey_domain.a: $(DOMAIN_OBJ) $(BUILD)/domain.names
 $(BUILD)/libcovey_domain.so.$(VERSION): $(DOMAIN_OBJ) $(BUILD)/domain.map $(BUILD)/libcovey.so
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libcovey_domain.so.$(SOVERSION) \
-		-Wl,-rpath,'$$ORIGIN' -Wl,--version-script=$(BUILD)/domain.map -o $@ $(DOMAIN_OBJ) $(BUILD)/libcovey.so $(DOMAIN_LIBS)
+		$(DOMAIN_RPATH) -Wl,--version-script=$(BUILD)/domain.map -o $@ $(DOMAIN_OBJ) $(BUILD)/libcovey.so $(DOMAIN_LIBS)
 
 $(BUILD)/libcovey_domain.so: $(BUILD)/libcovey_domain.so.$(VERSION)
 	@ln -sf libcovey_domain.so.$(VERSION) $(BUILD)/libcovey_domain.so.$(SOVERSION)
@@ -721,6 +728,11 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	for file in $(CONF_FILES:conf/%=%); do \
 		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
 	install -D -m 644 $(BUILD)/covey.lua $(DESTDIR)$(DATADIR)/covey/covey.lua
+	install -d $(DESTDIR)$(SYSTEMDUSERDIR)
+	sed 's|@BINDIR@|$(BINDIR)|' share/systemd/covey@.service >$(DESTDIR)$(SYSTEMDUSERDIR)/covey@.service
+	install -D -m 644 share/completion/covey.bash $(DESTDIR)$(BASHCOMPDIR)/covey
+	install -D -m 644 share/completion/covey.zsh $(DESTDIR)$(ZSHCOMPDIR)/_covey
+	install -D -m 644 share/completion/covey.fish $(DESTDIR)$(FISHCOMPDIR)/covey.fish
 	install -d $(addprefix $(DESTDIR)$(PVM3DIR)/,bin conf include lib)
 	install -m 644 lib/pvm3/include/*.h $(DESTDIR)$(PVM3DIR)/include
 	install -m 644 $(PVM3_CONF) $(DESTDIR)$(PVM3DIR)/conf
@@ -750,6 +762,22 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	$(if $(PYTHON),rm -rf $(DESTDIR)$(PYTHONDIR)/covey/__pycache__ # what Python made of its modules)
 	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(DATADIR)/covey $(PVM3DIR) $(if $(PYTHON),$(PYTHONDIR)/covey)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
+
+.PHONY: dist deb check-package
+dist: ## write the sources as $(BUILD)/covey-VERSION.tar.xz, the same bytes for the same commit
+	@scripts/dist.sh $(VERSION) $(BUILD)
+
+# from the archive, so that the sources that are packed are those that are built
+DEB := $(BUILD)/deb
+deb: dist ## build Debian packages of that archive, in $(BUILD)/deb
+	@scripts/deps.sh require build domain doc deb
+	@rm -rf $(DEB) && mkdir -p $(DEB)
+	@tar -xf $(BUILD)/covey-$(VERSION).tar.xz -C $(DEB)
+	cd $(DEB)/covey-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u BUILD DEB_BUILD_OPTIONS="parallel=$$(nproc) $(DEB_BUILD_OPTIONS)" dpkg-buildpackage -us -uc
+
+check-package: ## build Debian packages, examine them by lintian, install, try and purge them in a Debian of their own, as root
+	@scripts/deps.sh install build domain doc deb package
+	@BUILD=$(BUILD) tests/install/package.sh
 
 ##@ Cleaning up
 .PHONY: clean

@@ -1,6 +1,6 @@
 #!/bin/bash
-# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, python, test, doc,
-# lint, bench, mpi, rivals, and s390x, arm64, armhf: what compiles and runs programs for these.
+# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, python, test, doc, lint, deb, package,
+# bench, mpi, rivals, and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
 # so before it does; both say nothing when everything is there. A package counts as there when what
@@ -64,6 +64,16 @@ doc_needs='
 lowdown             lowdown
 mandoc              mandoc
 '
+# Debian packages; and what examines them, and a Debian to install them in
+deb_needs='
+debhelper           dh
+dpkg-dev            dpkg-buildpackage
+xz-utils            xz
+'
+package_needs='
+lintian             lintian
+mmdebstrap          mmdebstrap
+'
 lint_needs='
 clang               clang
 clang-tidy          clang-tidy
@@ -95,7 +105,7 @@ cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
     echo "qemu-user  qemu-$3"
 }
-groups="build, domain, python, test, doc, lint, bench, mpi, rivals, s390x, arm64 or armhf"
+groups="build, domain, python, test, doc, lint, deb, package, bench, mpi, rivals, s390x, arm64 or armhf"
 read -ra compiler <<<"${CC:-cc}" # it may have a launcher before it, and options: ccache gcc -m32
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -109,6 +119,8 @@ needs_of() { # groups -> their lines
         test) echo "$test_needs" ;;
         doc) echo "$doc_needs" ;;
         lint) echo "$lint_needs" ;;
+        deb) echo "$deb_needs" ;;
+        package) echo "$package_needs" ;;
         bench) echo "$bench_needs" ;;
         mpi) echo "$mpi_needs" ;;
         rivals) echo "$rivals_needs" ;;

@@ -43,7 +43,8 @@ struct task;
     X(metrics)                                                                                     \
     X(local)                                                                                       \
     X(trace)                                                                                       \
-    X(ready)
+    X(ready)                                                                                       \
+    X(notify)
 #define DAEMON_PARTS_WITHOUT(X)                                                                    \
     X(watch)                                                                                       \
     X(mcast)                                                                                       \

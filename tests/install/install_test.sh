@@ -21,7 +21,8 @@ soname=libcovey.so.${version%%.*}
 for file in bin/covey bin/coveyd include/covey.h include/covey/team.h lib/libcovey.a "lib/libcovey.so.$version" \
     libexec/covey/covey-{sniff,probe,measure,launch,offer,raw,domain-worker} lib/pkgconfig/covey.pc \
     include/covey_domain.h include/covey_domain/base.h lib/libcovey_domain.a "lib/libcovey_domain.so.$version" \
-    lib/pkgconfig/covey-domain.pc share/man/man3/covey_intro.3; do
+    lib/pkgconfig/covey-domain.pc share/man/man3/covey_intro.3 share/bash-completion/completions/covey \
+    share/zsh/site-functions/_covey share/fish/vendor_completions.d/covey.fish lib/systemd/user/covey@.service; do
     expect "$file is installed" test -s "$prefix/$file"
 done
 # where it cannot be set the installation says so

@@ -16,7 +16,8 @@ struct command {
     const char *usage;                                    /* what follows the name */
     const char *help;                                     /* one line */
     const struct args_option *options;                    /* NULL: none */
-    const char *operand; /* placeholder of its operands, "HOST"; NULL: none (for completion) */
+    const char
+        *operand; /* for completion: what its operands are, "HOST", "start|stop|FILE"; or NULL */
 };
 
 #define COMMANDS(ROW)                                                                              \
@@ -45,6 +46,7 @@ struct command {
     ROW(calibrate)                                                                                 \
     ROW(predict)                                                                                   \
     ROW(console)                                                                                   \
+    ROW(completion)                                                                                \
     ROW(help)                                                                                      \
     ROW(version)
 

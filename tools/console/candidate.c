@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/base/logfile.h"
 #include "tools/base/tid.h"
 #include "tools/bench/bench.h"
 #include "tools/console/commands.h"
@@ -18,8 +19,9 @@ static void add_commands(struct complete *complete, struct tool *tool)
 {
     (void)tool;
     for (const struct command *const *row = command_all(); *row; row++)
-        complete_add(complete, (*row)->name);
-    complete_add(complete, "quit");
+        complete_add_helped(complete, (*row)->name, (*row)->help);
+    if (!complete->for_shell)
+        complete_add(complete, "quit");
 }
 
 static void add_hosts(struct complete *complete, struct tool *tool)
@@ -100,6 +102,10 @@ static void add_files(struct complete *complete, struct tool *tool)
 {
     (void)tool;
     glob_t found;
+    if (complete->for_shell) {
+        complete->wants_files = true;
+        return;
+    }
     char *pattern = pattern_of(complete->prefix);
     if (pattern && glob(pattern, GLOB_MARK, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++)
@@ -107,6 +113,25 @@ static void add_files(struct complete *complete, struct tool *tool)
         globfree(&found);
     }
     free(pattern);
+}
+
+/* Those of this user that run here, or that did. */
+static void add_vms(struct complete *complete, struct tool *tool)
+{
+    (void)tool;
+    char pattern[LOGFILE_PATH_BYTES];
+    glob_t found;
+    logfile_path("*", "*", pattern);
+    char *slash = strrchr(pattern, '/');
+    if (!slash)
+        return;
+    *slash = '\0';
+    size_t folder = (size_t)(strrchr(pattern, '/') + 1 - pattern);
+    if (glob(pattern, GLOB_ONLYDIR, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            complete_add(complete, found.gl_pathv[i] + folder);
+        globfree(&found);
+    }
 }
 
 /* Network interfaces, and files of captured packets. */
@@ -135,7 +160,7 @@ void candidate_add(struct complete *complete, struct tool *tool, const char *pla
         {"FILE", add_files},           {"DIR", add_files},
         {"PATH", add_files},           {"PROG", add_files},
         {"BENCHMARK", add_benchmarks}, {"LANE", add_lanes},
-        {"INTERFACE", add_interfaces},
+        {"INTERFACE", add_interfaces}, {"VM", add_vms},
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         if (strcmp(sources[i].placeholder, placeholder) == 0)

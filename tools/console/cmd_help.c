@@ -8,7 +8,7 @@ static int print_all(void)
 {
     puts("usage: covey [--vm VM] COMMAND [ARGUMENT...]\n");
     for (const struct command *const *row = command_all(); *row; row++)
-        printf("  %-9s %s\n", (*row)->name, (*row)->help);
+        printf("  %-10s %s\n", (*row)->name, (*row)->help);
     puts("\nWithout a command: the interactive console, which `quit` leaves. --vm VM (or\n"
          "$COVEY_VM) names the virtual machine. `covey help COMMAND` tells more, covey(1)\n"
          "everything.");

@@ -10,6 +10,14 @@
 
 #include "tools/console/guess.h"
 
+static const struct args_option global_options[] = {
+    {"vm", 'V', "VM", "name of the virtual machine"},
+    {"help", 'h', NULL, "list the commands"},
+    {"version", 'v', NULL, "print the version"},
+    {NULL, 0, NULL, NULL}};
+
+const struct command command_none = {.name = "", .options = global_options, .operand = "COMMAND"};
+
 const struct command *const *command_all(void)
 {
 #define COMMAND_ROW(name) &cmd_##name,

@@ -7,6 +7,9 @@
 /* All commands in the order of the table, ended by NULL. */
 const struct command *const *command_all(void);
 
+/* What stands before a command: global options, and the names of commands as its operand. */
+extern const struct command command_none;
+
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
 

@@ -8,6 +8,7 @@
  *     command.c commands.h the table of commands; cmd_NAME.c, in any room, is one of them
  *     cmd_console.c cmd_help.c        those that are about the console itself
  *     edit.c complete.c candidate.c   a line that is typed: editing and completion
+ *     cmd_completion.c     completion in shells, whose scripts are in share/completion/
  *     guess.c              misspelt words
  *   base/      what all commands share
  *     tool.c               the connection to the VM, and the way errors are reported
@@ -44,11 +45,6 @@
 #include "tools/base/args.h"
 #include "tools/console/commands.h"
 
-static const struct args_option options[] = {{"vm", 'V', "VM", "name of the virtual machine"},
-                                             {"help", 'h', NULL, "list the commands"},
-                                             {"version", 'v', NULL, "print the version"},
-                                             {NULL, 0, NULL, NULL}};
-
 static const char *default_vm(void)
 {
     const char *name = getenv("COVEY_VM");
@@ -66,7 +62,7 @@ static int run_arguments(struct tool *tool, int argc, char **argv)
 {
     struct args args;
     int key;
-    args_init(&args, options, argc, argv);
+    args_init(&args, command_none.options, argc, argv);
     while ((key = args_next(&args)) != ARGS_END) {
         if (key == ARGS_OPERAND)
             return command_run(tool, argc - args.next + 1, &argv[args.next - 1]);

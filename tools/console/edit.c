@@ -81,19 +81,20 @@ static unsigned char insert_common(EditLine *el, const struct complete *complete
     char text[PATH_MAX + 2];
     if (complete->count == 0 || common - typed > PATH_MAX)
         return CC_ERROR;
-    bool finished = complete->count == 1 && (common == 0 || complete->list[0][common - 1] != '/');
-    snprintf(text, sizeof text, "%.*s%s", (int)(common - typed), complete->list[0] + typed,
+    bool finished =
+        complete->count == 1 && (common == 0 || complete->list[0].text[common - 1] != '/');
+    snprintf(text, sizeof text, "%.*s%s", (int)(common - typed), complete->list[0].text + typed,
              finished ? " " : "");
     if (!*text) {
         int width = 1;
         for (int i = 0; i < complete->count; i++) {
-            int length = (int)strlen(complete->list[i]);
+            int length = (int)strlen(complete->list[i].text);
             width = length > width ? length : width;
         }
         int per_line = 78 / (width + 2);
         per_line = per_line ? per_line : 1;
         for (int i = 0; i < complete->count; i++)
-            printf("%s%-*s", i % per_line ? "  " : "\n", width, complete->list[i]);
+            printf("%s%-*s", i % per_line ? "  " : "\n", width, complete->list[i].text);
         putchar('\n');
         fflush(stdout);
         return CC_REDISPLAY;

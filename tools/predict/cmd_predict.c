@@ -433,5 +433,5 @@ const struct command cmd_predict = {
     .usage = "[OPTION...] matmul|sort|mandel|alltoall|tiles|packing|SOLVER",
     .help = "how long a program takes on how many hosts",
     .options = options,
-    .operand = "PROGRAM",
+    .operand = "matmul|sort|mandel|alltoall|tiles|packing",
 };

@@ -168,5 +168,5 @@ const struct command cmd_trace = {
     .usage = "start FILE | stop | FILE [--why] [--to perfetto|paje|csv|html] [--out FILE]",
     .help = "record what tasks do, and say what a recording tells",
     .options = options,
-    .operand = "FILE",
+    .operand = "start|stop|FILE",
 };

@@ -26,6 +26,7 @@
 #define KEY_TOPOLOGY 2000 /* beyond those of HOSTSPEC_OPTIONS */
 #define KEY_FAIL_TIMEOUT 2001
 #define KEY_LOOPBACK 2002
+#define KEY_SERVICE 2003
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 #define PART 2000      /* so many hosts are added at once */
 
@@ -38,6 +39,7 @@ struct start {
     bool local;
     const char *topology; /* path, or NULL */
     bool encrypt, loopback;
+    bool service;             /* the first daemon is systemd's */
     const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
     struct hostfile file;
     struct covey_host_spec *specs; /* the hosts to add */
@@ -60,6 +62,7 @@ static const struct args_option options[] = {
     {"fail-timeout", KEY_FAIL_TIMEOUT, "S", "silence after which a host is declared gone"},
     {"as", 'a', "NAME", "name of this host in the VM (its host name)"},
     {"loopback", KEY_LOOPBACK, NULL, "be 127.0.0.1 where no network interface has an address"},
+    {"service", KEY_SERVICE, NULL, "have systemd keep the daemon of this host, see covey(1)"},
     HOSTSPEC_OPTIONS,
     {NULL, 0, NULL, NULL}};
 
@@ -172,6 +175,7 @@ static int read_start_arguments(struct start *start, struct request *request, in
         {KEY_FAIL_TIMEOUT, .text = &start->fail_timeout},
         {'x', .flag = &start->encrypt},
         {KEY_LOOPBACK, .flag = &start->loopback},
+        {KEY_SERVICE, .flag = &start->service},
         {ARGS_OPERAND, .text = request->names, .count = &request->name_count},
         {0}};
     const struct covey_host_spec *common = &start->common.spec;
@@ -179,6 +183,8 @@ static int read_start_arguments(struct start *start, struct request *request, in
                                 argc, argv);
     if (status == TOOL_OK && request->local && (request->file || request->name_count))
         return tool_usage("start", "--local goes with neither --hosts nor host names");
+    if (status == TOOL_OK && request->local && start->service)
+        return tool_usage("start", "--local goes not with --service: virtual hosts are not kept");
     bool alone = common->address || common->bind || common->hostname;
     if (status == TOOL_OK && alone && request->name_count > 1)
         return tool_usage("start",
@@ -204,6 +210,11 @@ static int plan_hosts(struct start *start, int argc, char **argv)
     int status = read_start_arguments(start, &request, argc, argv);
     if (status == TOOL_OK)
         status = collect_hosts(start, &request);
+    if (status == TOOL_OK && start->service && start->own.env)
+        status = tool_error("start",
+                            "--service: the host file gives host %s an environment, which "
+                            "systemd does not pass on; take env away",
+                            start->first);
     free(request.names);
     if (status != TOOL_OK)
         return status;
@@ -279,19 +290,23 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
     argv[count] = NULL;
 }
 
-/* coveyd itself has printed why it could not start. */
+/* coveyd itself has printed why it could not start, or systemctl. */
 static int start_daemon(struct start *start)
 {
     const char *argv[DAEMON_WORDS];
     char speed[SPEED_BYTES];
     daemon_words(start, argv, speed);
     fflush(stdout);
-    pid_t pid = launch_daemon("start", (char **)argv, start->own.env);
+    pid_t pid = start->service ? launch_service("start", start->vm_name, (char **)argv)
+                               : launch_daemon("start", (char **)argv, start->own.env);
     if (pid < 0)
         return TOOL_FAILED;
     set_launching(start, pid);
     int status = launch_wait(pid);
     set_launching(start, 0);
+    if (status != 0 && start->service && !interrupted(start))
+        return tool_error("start", "systemd did not start it; see: journalctl --user -u covey@%s",
+                          start->vm_name);
     if (status > 128 && !interrupted(start))
         return tool_error("start", "coveyd was ended by signal %d", status - 128);
     return status == 0 ? TOOL_OK : TOOL_FAILED;
@@ -365,6 +380,8 @@ static int run_start(struct start *start)
                                  : "interrupted, but the VM did not end; try: covey halt");
         return 128 + signal_number;
     }
+    if (status == TOOL_OK && start->service)
+        status = launch_service_keep("start", start->vm_name);
     if (status == TOOL_OK)
         return report_hosts(start);
     return start->joined ? undo(start) : status;
@@ -391,7 +408,7 @@ const struct command cmd_start = {
     .name = "start",
     .run = start_command,
     .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
-             "[--fail-timeout S] [--topology FILE] [HOST...] [OPTION of add]...",
+             "[--fail-timeout S] [--topology FILE] [--service] [HOST...] [OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,
 };

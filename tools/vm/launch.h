@@ -1,4 +1,4 @@
-/* Starting the first daemon of a VM: finding coveyd and running it. */
+/* Starting the first daemon of a VM: finding coveyd and running it, or having systemd run it. */
 #ifndef COVEY_TOOLS_LAUNCH_H
 #define COVEY_TOOLS_LAUNCH_H
 
@@ -14,6 +14,13 @@ void launch_find(char *path, size_t size);
  * does not reach it, with no signal blocked and standard input from /dev/null.
  * Reports a failure as `what` and returns -1. */
 pid_t launch_daemon(const char *what, char **argv, const char *const *env);
+
+/* The same by systemd, which keeps the daemon: starts `systemctl --user start covey@VM`, whose
+ * daemon gets argv[1...] from a file that is written here. service.c */
+pid_t launch_service(const char *what, const char *vm_name, char **argv);
+
+/* Has systemd start it from now on whenever it starts for this user; TOOL_OK or TOOL_FAILED. */
+int launch_service_keep(const char *what, const char *vm_name);
 
 /* Waits for coveyd to go into the background. Returns its exit status, 128 + a signal. */
 int launch_wait(pid_t pid);
