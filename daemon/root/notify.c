@@ -60,7 +60,7 @@ static void notify_ending(struct daemon *d, enum part_ending event, const char *
 {
     (void)text;
     if (event == PART_ENDING_BEGINS)
-        notify_send(d, "STOPPING=1");
+        notify_send(d, "STOPPING=1\nSTATUS=This host leaves the virtual machine.");
 }
 
 const struct part notify_part = {.name = "notify",

@@ -86,6 +86,8 @@ expect "virtual hosts are none of a service" fails "--local goes not with --serv
 expect "nor is a VM whose name systemd has not" fails "a service has letters" --name 'a b'
 expect "nor an option that the unit's file cannot have" fails "may have no blank" --fail-timeout '7 s'
 expect "what systemd cannot start is told" fails "systemd did not start it; see: journalctl --user -u covey@$COVEY_VM" --fail-timeout none
+kept() { grep -qx 'COVEYD_OPTIONS=--name first --loopback' "$dir/config/covey/$COVEY_VM.service" && [ "$(ls "$dir/config/covey")" = "$COVEY_VM.service" ]; }
+expect "and the options of the one before stay" kept
 touch "$dir/no-systemd"
 expect "without a systemd it says so" fails "no systemd answers systemctl --user here"
 no_systemctl() {

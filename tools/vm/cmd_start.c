@@ -304,6 +304,8 @@ static int start_daemon(struct start *start)
     set_launching(start, pid);
     int status = launch_wait(pid);
     set_launching(start, 0);
+    if (status != 0 && start->service)
+        launch_service_drop(start->vm_name);
     if (status != 0 && start->service && !interrupted(start))
         return tool_error("start", "systemd did not start it; see: journalctl --user -u covey@%s",
                           start->vm_name);

@@ -19,6 +19,9 @@ pid_t launch_daemon(const char *what, char **argv, const char *const *env);
  * daemon gets argv[1...] from a file that is written here. service.c */
 pid_t launch_service(const char *what, const char *vm_name, char **argv);
 
+/* It did not start: what it got is taken away, and what an earlier start gave is back. */
+void launch_service_drop(const char *vm_name);
+
 /* Has systemd start it from now on whenever it starts for this user; TOOL_OK or TOOL_FAILED. */
 int launch_service_keep(const char *what, const char *vm_name);
 

@@ -19,6 +19,7 @@
 #include "tools/vm/launch.h"
 
 #define UNIT_BYTES 256 /* as systemd has it */
+#define BESIDE_BYTES (PATH_MAX + 8)
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.-"
 #define WORD_SPECIAL " \t\n\"'\\$%"
 
@@ -86,17 +87,35 @@ static bool name_file(const char *vm_name, char *path, size_t size)
     return true;
 }
 
+static void name_beside(const char *path, const char *ending, char beside[BESIDE_BYTES])
+{
+    snprintf(beside, BESIDE_BYTES, "%s%s", path, ending);
+}
+
+/* The file of an earlier start is kept until systemd has started the daemon with the new one. */
+static bool put_in_place(const char *fresh, const char *path)
+{
+    char old[BESIDE_BYTES];
+    name_beside(path, ".old", old);
+    unlink(old);
+    return (rename(path, old) == 0 || errno == ENOENT) && rename(fresh, path) == 0;
+}
+
 /* What follows argv[0] "--vm" NAME, which the unit has. */
 static bool write_words(const char *what, const char *vm_name, char *const *words)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], fresh[BESIDE_BYTES];
     for (char *const *word = words; *word; word++) {
         if (strpbrk(*word, WORD_SPECIAL) || !**word)
             return tool_error(what, "--service: '%s': may have no blank, quote, \\, $ or %%",
                               *word),
                    false;
     }
-    FILE *file = name_file(vm_name, path, sizeof path) ? fopen(path, "we") : NULL;
+    FILE *file = NULL;
+    if (name_file(vm_name, path, sizeof path)) {
+        name_beside(path, ".new", fresh);
+        file = fopen(fresh, "we");
+    }
     if (!file)
         return tool_error(what, "--service: the options cannot be kept: %s", strerror(errno)),
                false;
@@ -105,10 +124,11 @@ static bool write_words(const char *what, const char *vm_name, char *const *word
         fprintf(file, "%s%s", word > words ? " " : "", *word);
     putc('\n', file);
     bool lost = ferror(file);
-    if (fclose(file) != 0 || lost)
-        return tool_error(what, "--service: %s cannot be written: %s", path, strerror(errno)),
-               false;
-    return true;
+    if (fclose(file) == 0 && !lost && put_in_place(fresh, path))
+        return true;
+    tool_error(what, "--service: %s cannot be written: %s", path, strerror(errno));
+    unlink(fresh);
+    return false;
 }
 
 pid_t launch_service(const char *what, const char *vm_name, char **argv)
@@ -128,8 +148,28 @@ pid_t launch_service(const char *what, const char *vm_name, char **argv)
     int error = run_systemctl(&pid, "start", unit, false);
     if (error == 0)
         return pid;
+    launch_service_drop(vm_name);
     tool_error(what, "--service: systemctl cannot be run: %s", strerror(error));
     return -1;
+}
+
+void launch_service_drop(const char *vm_name)
+{
+    char path[PATH_MAX], old[BESIDE_BYTES];
+    if (!name_file(vm_name, path, sizeof path))
+        return;
+    name_beside(path, ".old", old);
+    if (rename(old, path) != 0)
+        unlink(path);
+}
+
+static void forget_old(const char *vm_name)
+{
+    char path[PATH_MAX], old[BESIDE_BYTES];
+    if (name_file(vm_name, path, sizeof path)) {
+        name_beside(path, ".old", old);
+        unlink(old);
+    }
 }
 
 int launch_service_keep(const char *what, const char *vm_name)
@@ -138,6 +178,7 @@ int launch_service_keep(const char *what, const char *vm_name)
     pid_t pid;
     if (!name_unit(what, vm_name, unit))
         return TOOL_FAILED;
+    forget_old(vm_name);
     int error = run_systemctl(&pid, "enable", unit, false);
     if (error == 0 && launch_wait(pid) == 0)
         return TOOL_OK;
