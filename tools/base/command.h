@@ -29,6 +29,7 @@ struct command {
     ROW(locks)                                                                                     \
     ROW(bags)                                                                                      \
     ROW(run)                                                                                       \
+    ROW(with)                                                                                      \
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \
     ROW(logs)                                                                                      \
