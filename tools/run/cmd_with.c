@@ -6,8 +6,8 @@
  * all of this, and the engine starts the other hosts for it (batch.c). The others have nothing to
  * bring together, neither a port nor a key, and could end at once; but where the first end counts,
  * as with srun --wait, that would be the end of all. So they wait until the VM has ended, and their
- * status is 0: what became of the program is for the leader to tell, and with --kill-on-bad-exit
- * his failure ends them. They know the VM by the name of the step.
+ * status is 0, also when they are told to end: what became of the program is for the leader to
+ * tell, and with --kill-on-bad-exit his failure ends them. They know the VM by the step's name.
  *
  * The VM must not outlive its leader, however he ends. He holds a token, and who follows requests
  * it: tasks of the step, and a guard beside the leader. Who gets it, because its holder or his host
@@ -122,6 +122,20 @@ static void follow(const char *vm_name, pid_t leader)
             break;
     }
     covey_leave(&vm);
+}
+
+static void end_well(int signal_number)
+{
+    (void)signal_number;
+    _exit(0);
+}
+
+/* A task of the step that does not lead. */
+static void follow_leader(const char *vm_name)
+{
+    signal(SIGINT, end_well);
+    signal(SIGTERM, end_well);
+    follow(vm_name, 0);
 }
 
 /* Signals to all of a terminal's or a job's processes are not for it. -1: there can be none. */
@@ -258,7 +272,7 @@ static int with_command(struct tool *tool, int argc, char **argv)
     if (status == TOOL_OK && !choose_name(&with))
         status = tool_error("with", "no random number: %s", strerror(errno));
     if (status == TOOL_OK && batch_rank() > 0)
-        follow(with.vm_name, 0);
+        follow_leader(with.vm_name);
     else if (status == TOOL_OK && (status = choose_hosts(&with, argc, argv)) == TOOL_OK)
         status = lead_guarded(&with);
     free(with.run);
