@@ -15,7 +15,7 @@ static const char usage[] =
     "usage: coveyd [--vm NAME] [--name HOST] [--local | --loopback] [--address A]\n"
     "              [--bind A] [--interface NAME] [--port P[-P]] [--speed N]\n"
     "              [--config FILE] [--cwd DIR] [--fault LIST] [--encrypt]\n"
-    "              [--fail-timeout S] [--foreground] [--verbose]\n"
+    "              [--fail-timeout S] [--foreground | --attached] [--verbose]\n"
     "       coveyd --join [...] | --guest TICKET [...]\n"
     "       coveyd --examine [...] | --offer [...]\n"
     "\n"
@@ -38,6 +38,7 @@ static const char usage[] =
     "  --cwd DIR       change to this directory first\n"
     "  --fault LIST    faults of the datagrams sent, for tests, as in covey.conf(5)\n"
     "  --foreground    do not go to the background; log to standard error\n"
+    "  --attached      do not go to the background; log to the file: for batch engines\n"
     "  --verbose       log more\n"
     "  --guest TICKET  join the virtual machine that gave it away; for programs that start hosts\n"
     "\n"
@@ -71,6 +72,7 @@ static const struct {
     {"cwd", true, AT(cwd)},
     {"fault", true, AT(fault)},
     {"foreground", false, AT(foreground)},
+    {"attached", false, AT(attached)},
     {"verbose", false, AT(verbose)},
     {"guest", true, AT(guest)},
     {"join", false, AT(join)},

@@ -270,7 +270,7 @@ static int signals_begin(struct daemon *d)
     signal(SIGPIPE, SIG_IGN);
     d->signals[0] = loop_signal_add(d->loop, SIGTERM, on_term, d);
     d->signals[1] = loop_signal_add(d->loop, SIGINT, on_int, d);
-    if (d->options->foreground)
+    if (d->options->foreground || d->options->attached)
         d->signals[2] = loop_signal_add(d->loop, SIGHUP, on_hup, d);
     else
         signal(SIGHUP, SIG_IGN);

@@ -82,11 +82,12 @@ static int start_read(struct start *s, struct failure *why)
  * daemon, 1 in the one that was called, -1 with *why. */
 static int start_leave(struct start *s, struct failure *why)
 {
+    bool stays = s->options.foreground || s->options.attached;
     if (s->options.guest != NULL) {
         /* Prints the line that the ticket asks for, leaves, and fetches the invitation. */
         struct guest guest;
         int status = guest_begin(&guest, s->options.guest, why);
-        if (status == 0 && !s->options.foreground)
+        if (status == 0 && !stays)
             status = detach(&s->ready, false, why);
         if (status != 0)
             return status;
@@ -94,7 +95,7 @@ static int start_leave(struct start *s, struct failure *why)
             close(s->ready);
         return guest_fetch(&guest, &s->invitation, &s->ready, why);
     }
-    if (!s->options.foreground)
+    if (!stays)
         return detach(&s->ready, s->options.born, why);
     if (s->options.join)
         s->ready = dup(STDOUT_FILENO);

@@ -152,6 +152,7 @@ static void ending_round_end(struct daemon *d)
     if (ending->phase != PHASE_GOODBYE || !ending->said)
         return;
     if (node_unsent(d->node) == 0 || ending->way == ENDING_FAILED ||
+        (ending->way == ENDING_HALTED && node_is_alone(d->node)) ||
         (ending->way == ENDING_LEAVE && node_has_left(d->node))) {
         ending_to(d, PHASE_DONE, "acknowledged");
         loop_stop(d->loop);

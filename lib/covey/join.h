@@ -25,7 +25,7 @@ enum covey_role {
 
 /* How to enrol; all zero means: as the environment says (see covey_intro(3)). */
 struct covey_options {
-    const char *vm;      /* VM name; NULL: $COVEY_VM, otherwise "default" */
+    const char *vm;      /* VM name; NULL: as covey_vm_default() says */
     const char *socket;  /* the daemon's socket; NULL: $COVEY_SOCKET, otherwise found by name */
     const char *command; /* what covey ps shows; NULL: the program's own command line */
     int role;            /* enum covey_role */
@@ -60,6 +60,11 @@ covey_tid_t covey_parent(const covey_t *vm);
 /* The name of the host this task runs on, and of the VM; they belong to the handle. */
 const char *covey_myhost(const covey_t *vm);
 const char *covey_vm_name(const covey_t *vm);
+
+/* The name of the VM where none is said: $COVEY_VM; in a job of Slurm, PBS, LSF or Grid Engine
+ * "job-" with the job's number; otherwise "default". Writes at most `size` bytes, cut if that is
+ * too few (64 are not), and returns `name`. */
+const char *covey_vm_default(char *name, size_t size);
 
 /* The host part of a tid: the index of its host, > 0. */
 int covey_tid_host(covey_tid_t tid);

@@ -48,6 +48,7 @@
 #define RING_US 1000000u /* until a ring comes; without room for one, none does */
 #define JOIN_TRIES 16
 #define END_POLL_MS 1000
+#define VM_NAME_BYTES 64
 
 /* ---- memberships that exit() must end --------------------------------------------------------
  *
@@ -236,12 +237,12 @@ void enrol_await_end(const char *vm, uint64_t deadline_us)
 
 static int connect_daemon(const struct covey_options *o, struct search *search)
 {
-    const char *vm = o->vm != NULL ? o->vm : getenv("COVEY_VM");
+    char vm[VM_NAME_BYTES];
     const char *path = o->socket;
     if (path == NULL && o->vm == NULL)
         path = getenv("COVEY_SOCKET");
     if (path == NULL || path[0] == '\0')
-        return connect_vm(vm == NULL || vm[0] == '\0' ? "default" : vm, search);
+        return connect_vm(o->vm != NULL ? o->vm : covey_vm_default(vm, sizeof vm), search);
     int fd = connect_path(path, search);
     if (fd < 0 && search->deaf)
         return error_set(COVEY_ETIMEOUT, "the daemon at %s takes nobody in: it stands still", path);

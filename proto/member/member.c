@@ -407,6 +407,11 @@ static bool any_other_lives(const struct member *m)
     return false;
 }
 
+bool member_is_alone(const struct member *m)
+{
+    return !any_other_lives(m);
+}
+
 void member_shutdown(struct member *m, uint64_t now_us)
 {
     uint8_t why = NODE_END_SHUTDOWN;

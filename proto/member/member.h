@@ -115,6 +115,7 @@ bool member_is_strained(const struct member *m);
 uint64_t member_beat_us(const struct member *m); /* all hear from the coordinator so often */
 bool member_is_busy(const struct member *m);     /* a goodbye is still to be said or acknowledged */
 bool member_has_ended(const struct member *m);
+bool member_is_alone(const struct member *m);   /* all other hosts have gone, or said goodbye */
 bool member_is_leaving(const struct member *m); /* alone: the VM goes on without it */
 
 #endif

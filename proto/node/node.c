@@ -218,6 +218,11 @@ bool node_has_left(const struct node *node)
     return node_unsent(node) == 0 || member_has_ended(node->member);
 }
 
+bool node_is_alone(const struct node *node)
+{
+    return member_is_alone(node->member);
+}
+
 /* ---- frames ---- */
 
 static int may_send(const struct node *node, uint32_t host)

@@ -110,6 +110,9 @@ void node_shutdown(struct node *node, uint64_t now_us);
 void node_leave(struct node *node, uint64_t now_us);
 bool node_has_left(const struct node *node);
 
+/* All other hosts have gone, or said goodbye: nobody acknowledges anything. */
+bool node_is_alone(const struct node *node);
+
 /* Bytes of frames that no host has acknowledged yet; not 0 while a goodbye is to be said. */
 size_t node_unsent(const struct node *node);
 

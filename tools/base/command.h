@@ -31,6 +31,7 @@ struct command {
     ROW(bags)                                                                                      \
     ROW(run)                                                                                       \
     ROW(map)                                                                                       \
+    ROW(with)                                                                                      \
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \
     ROW(logs)                                                                                      \

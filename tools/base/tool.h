@@ -17,7 +17,7 @@ enum tool_status {
 };
 
 struct tool {
-    const char *vm_name; /* --vm, $COVEY_VM or "default" */
+    const char *vm_name; /* --vm, or covey_vm_default() */
     bool named;          /* by the user: $COVEY_SOCKET does not count then */
     bool reads_lines;    /* standard input is the console's own */
     covey_t *vm;         /* the connection, NULL until tool_join() */

@@ -45,12 +45,6 @@
 #include "tools/base/args.h"
 #include "tools/console/commands.h"
 
-static const char *default_vm(void)
-{
-    const char *name = getenv("COVEY_VM");
-    return name && *name ? name : "default";
-}
-
 static int run_word(struct tool *tool, const char *name)
 {
     char *argv[] = {(char *)name, NULL};
@@ -83,7 +77,8 @@ static int run_arguments(struct tool *tool, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct tool tool = {.vm_name = default_vm()};
+    char name[64];
+    struct tool tool = {.vm_name = covey_vm_default(name, sizeof name)};
     setlocale(LC_CTYPE, "");
     int status = run_arguments(&tool, argc, argv);
     tool_leave(&tool);

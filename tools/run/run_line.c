@@ -17,26 +17,7 @@
 
 #define TASKS_MAX 262143 /* a tid has 18 bits for the task of a host */
 
-const struct args_option run_line_options[] = {
-    {"tasks", 'n', "N|auto",
-     "start N tasks (1; with --host one on each), with --each N a host; auto: one for each "
-     "processor that is free"},
-    {"host", 'H', "HOST,...", "on these hosts"},
-    {"each", 'e', NULL, "on every host, or on each host of --host"},
-    {"route", 'r', "ROUTE", "force the tasks' messages over shm, udp, tcp or ether"},
-    {"env", 'E', "NAME[=VALUE]", "set, or pass on, a variable of the environment"},
-    {"cwd", 'C', "DIR", "working directory (the current one)"},
-    {"tag-output", 't', NULL, "put [tid] before each line"},
-    {"no-descendants", 'D', NULL, "do not wait for what the tasks have started"},
-    {"no-input", 'I', NULL, "do not pass standard input on to the first task"},
-    {"strict", 's', NULL, "let what they have started count for the exit status, too"},
-    {"arch", 'a', "ARCH", "only on hosts of that architecture, as uname -m prints it"},
-    {"memory", 'M', "BYTES", "only where each task finds so much free, such as 500M"},
-    {"traffic", 'T', "TID:BYTES", "each task will exchange so much with that one, such as 1G"},
-    {"explain", 'x', NULL, "print why each host was chosen, or was not"},
-    {"trace", 'R', "FILE", "record what the tasks do; to read it: covey trace FILE"},
-    {"summary", 'S', NULL, "say at the end, by task, where the time went, and the longest waits"},
-    {NULL, 0, NULL, NULL}};
+const struct args_option run_line_options[] = {RUN_LINE_OPTIONS, {NULL, 0, NULL, NULL}};
 
 /* path, made absolute by the current directory; NULL after an error line. */
 static char *absolute(const char *path)

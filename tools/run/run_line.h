@@ -32,6 +32,31 @@ struct run_line {
     bool summary;      /* at the end it is said where their time went */
 };
 
+/* The options of covey run, of which other commands have more. */
+#define RUN_LINE_OPTIONS                                                                           \
+    {"tasks", 'n', "N|auto",                                                                       \
+     "start N tasks (1; with --host one on each), with --each N a host; auto: one for each "       \
+     "processor that is free"},                                                                    \
+        {"host", 'H', "HOST,...", "on these hosts"},                                               \
+        {"each", 'e', NULL, "on every host, or on each host of --host"},                           \
+        {"route", 'r', "ROUTE", "force the tasks' messages over shm, udp, tcp or ether"},          \
+        {"env", 'E', "NAME[=VALUE]", "set, or pass on, a variable of the environment"},            \
+        {"cwd", 'C', "DIR", "working directory (the current one)"},                                \
+        {"tag-output", 't', NULL, "put [tid] before each line"},                                   \
+        {"no-descendants", 'D', NULL, "do not wait for what the tasks have started"},              \
+        {"no-input", 'I', NULL, "do not pass standard input on to the first task"},                \
+        {"strict", 's', NULL, "let what they have started count for the exit status, too"},        \
+        {"arch", 'a', "ARCH", "only on hosts of that architecture, as uname -m prints it"},        \
+        {"memory", 'M', "BYTES", "only where each task finds so much free, such as 500M"},         \
+        {"traffic", 'T', "TID:BYTES",                                                              \
+         "each task will exchange so much with that one, such as 1G"},                             \
+        {"explain", 'x', NULL, "print why each host was chosen, or was not"},                      \
+        {"trace", 'R', "FILE", "record what the tasks do; to read it: covey trace FILE"},          \
+    {                                                                                              \
+        "summary", 'S', NULL,                                                                      \
+            "say at the end, by task, where the time went, and the longest waits"                  \
+    }
+
 extern const struct args_option run_line_options[];
 
 /* Reads the arguments; a status of the tool, whose error line was printed. The line is zeroed

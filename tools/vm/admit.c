@@ -19,7 +19,7 @@ void admit_print_joined(const struct covey_host *hosts, int count, const char *n
 }
 
 int admit_report(struct tool *tool, const char *what, const struct covey_host_spec *specs, int n,
-                 const struct covey_host_result *results)
+                 const struct covey_host_result *results, bool quiet)
 {
     struct covey_host *hosts = NULL;
     int status = TOOL_OK;
@@ -27,9 +27,9 @@ int admit_report(struct tool *tool, const char *what, const struct covey_host_sp
     if (count < 0)
         return tool_failed(tool, what, count);
     for (int i = 0; i < n; i++) {
-        if (results[i].error == 0) {
+        if (results[i].error == 0 && !quiet) {
             admit_print_joined(hosts, count, specs[i].name);
-        } else {
+        } else if (results[i].error != 0) {
             const char *name = specs[i].name;
             const char *text =
                 results[i].text[0] ? results[i].text : covey_strerror(results[i].error);

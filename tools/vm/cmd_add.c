@@ -98,7 +98,7 @@ static int add_hosts(struct tool *tool, struct add *add)
     int joined = covey_add_hosts(tool->vm, add->specs, add->count, add->results);
     if (joined < 0)
         return tool_failed(tool, "add", joined);
-    return admit_report(tool, "add", add->specs, add->count, add->results);
+    return admit_report(tool, "add", add->specs, add->count, add->results, false);
 }
 
 static int add_command(struct tool *tool, int argc, char **argv)

@@ -18,6 +18,7 @@
 #include "tools/base/command.h"
 #include "tools/base/interrupt.h"
 #include "tools/vm/admit.h"
+#include "tools/vm/batch.h"
 #include "tools/vm/hostfile.h"
 #include "tools/vm/hostspec.h"
 #include "tools/vm/launch.h"
@@ -27,6 +28,7 @@
 #define KEY_FAIL_TIMEOUT 2001
 #define KEY_LOOPBACK 2002
 #define KEY_SERVICE 2003
+#define KEY_STEP 2004
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 #define PART 2000      /* so many hosts are added at once */
 
@@ -38,10 +40,12 @@ struct start {
     struct hostspec common;     /* what the command line says of the hosts it names */
     bool local;
     const char *topology; /* path, or NULL */
-    bool encrypt, loopback;
+    bool encrypt, loopback, quiet, step;
     bool service;             /* the first daemon is systemd's */
     const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
     struct hostfile file;
+    struct batch batch;            /* the job whose hosts are added; all zero: none is */
+    char *named;                   /* the hosts of $COVEY_HOSTS, cut at the commas */
     struct covey_host_spec *specs; /* the hosts to add */
     int count;
     char (*names)[24]; /* of local hosts */
@@ -63,6 +67,8 @@ static const struct args_option options[] = {
     {"as", 'a', "NAME", "name of this host in the VM (its host name)"},
     {"loopback", KEY_LOOPBACK, NULL, "be 127.0.0.1 where no network interface has an address"},
     {"service", KEY_SERVICE, NULL, "have systemd keep the daemon of this host, see covey(1)"},
+    {"quiet", 'q', NULL, "print only which hosts did not join"},
+    {"step", KEY_STEP, NULL, "in a job of Slurm: take the hosts of the step, not of the job"},
     HOSTSPEC_OPTIONS,
     {NULL, 0, NULL, NULL}};
 
@@ -132,6 +138,44 @@ static int append_named(struct start *start, const char *name)
     return append_spec(start, &spec) ? TOOL_OK : tool_error("start", "memory is exhausted");
 }
 
+/* The hosts of the job that this process is part of. Those of Slurm's may be others than the one
+ * that has the job, where people are logged in: then that is one more host. */
+static int append_job(struct start *start)
+{
+    struct batch *batch = &start->batch;
+    if (batch_find(batch, start->step) < 0)
+        return tool_error("start", "%s", batch->error);
+    if (batch->self)
+        snprintf(start->first, sizeof start->first, "%s", batch->self);
+    else if (batch->count)
+        tool_error("start", "%s is none of the job's hosts, and one more in the VM", start->first);
+    for (int i = 0; i < batch->count; i++) {
+        struct covey_host_spec spec = {.name = batch->hosts[i], .template_ = batch->template_};
+        if (batch->template_)
+            spec.launcher = COVEY_LAUNCH_EXEC;
+        if (batch->hosts[i] != batch->self && !append_spec(start, &spec))
+            return tool_error("start", "memory is exhausted");
+    }
+    return TOOL_OK;
+}
+
+/* What a site sets where it has its own way to give hosts: names, or the path of a host file. */
+static int append_variable(struct start *start, const char *value)
+{
+    int most = (int)strlen(value) / 2 + 1, status = TOOL_OK;
+    if (strchr(value, '/'))
+        return append_file(start, value);
+    const char **names = calloc((size_t)most, sizeof *names);
+    int count = names ? hostspec_names(value, most, &start->named, names) : -1;
+    if (count < 0)
+        status = tool_error("start", "COVEY_HOSTS: must be host names with commas between, or the "
+                                     "path of a host file with a slash");
+    for (int i = 0; status == TOOL_OK && i < count; i++)
+        status = strcmp(names[i], start->first) ? append_named(start, names[i]) : TOOL_OK;
+    free(names);
+    return status;
+}
+
 /* The command line as it stands. */
 struct request {
     long local; /* 0: not asked for */
@@ -174,6 +218,8 @@ static int read_start_arguments(struct start *start, struct request *request, in
         {'f', .text = &request->file},
         {KEY_FAIL_TIMEOUT, .text = &start->fail_timeout},
         {'x', .flag = &start->encrypt},
+        {'q', .flag = &start->quiet},
+        {KEY_STEP, .flag = &start->step},
         {KEY_LOOPBACK, .flag = &start->loopback},
         {KEY_SERVICE, .flag = &start->service},
         {ARGS_OPERAND, .text = request->names, .count = &request->name_count},
@@ -194,8 +240,11 @@ static int read_start_arguments(struct start *start, struct request *request, in
 
 static int collect_hosts(struct start *start, const struct request *request)
 {
+    const char *hosts = getenv("COVEY_HOSTS");
     if (request->local)
         return append_local(start, request->local);
+    if (!request->file && !request->name_count)
+        return hosts && *hosts ? append_variable(start, hosts) : append_job(start);
     int status = request->file ? append_file(start, request->file) : TOOL_OK;
     for (int i = 0; status == TOOL_OK && i < request->name_count; i++)
         status = append_named(start, request->names[i]);
@@ -344,14 +393,16 @@ static int report_hosts(struct start *start)
     int count = covey_hosts(start->tool->vm, &hosts);
     if (count < 0)
         return tool_failed(start->tool, "start", count);
-    admit_print_joined(hosts, count, start->first);
+    if (!start->quiet)
+        admit_print_joined(hosts, count, start->first);
     covey_free(hosts);
     int status = TOOL_OK;
     if (start->topology)
         status = vm_topology_use(start->tool, "start", start->topology);
     if (status != TOOL_OK)
         return status;
-    return admit_report(start->tool, "start", start->specs, start->count, start->results);
+    return admit_report(start->tool, "start", start->specs, start->count, start->results,
+                        start->quiet);
 }
 
 /* What was started ends again: through the first daemon, or another one if that died. */
@@ -402,6 +453,8 @@ static int start_command(struct tool *tool, int argc, char **argv)
     free(start.results);
     free(start.specs);
     free(start.names);
+    free(start.named);
+    batch_free(&start.batch);
     hostfile_free(&start.file);
     return status;
 }
@@ -410,7 +463,8 @@ const struct command cmd_start = {
     .name = "start",
     .run = start_command,
     .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
-             "[--fail-timeout S] [--topology FILE] [--service] [HOST...] [OPTION of add]...",
+             "[--quiet] [--step] [--fail-timeout S] [--topology FILE] [--service] [HOST...] "
+             "[OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,
 };
