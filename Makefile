@@ -29,7 +29,7 @@ ALL_LDFLAGS := $(LDFLAGS) $(SANITIZE)
 PUBLIC_H := lib/covey.h $(wildcard lib/covey/*.h)
 # cipher/ loads a library, which an engine must not: a room of its own that goes wherever proto goes
 PROTO_SRC := $(wildcard proto/*/*.c cipher/*.c)
-LIB_SRC := $(filter-out lib/pvm3/%,$(wildcard lib/*/*.c))
+LIB_SRC := $(filter-out lib/pvm3/% lib/python/%,$(wildcard lib/*/*.c))
 # libcovey_domain: solvers on covey.h alone, a room each; its header is covey_domain/ROOM.h. ROOM/libs names
 # what it links besides, and ROOM/needs the header of that: without it the room is left out.
 DOMAIN_ROOMS_ALL := $(patsubst lib/domain/%/,%,$(sort $(dir $(wildcard lib/domain/*/*.c))))
@@ -59,6 +59,15 @@ DAEMON_LIB_SRC := $(wildcard lib/link/*.c)
 HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/base/*.c daemon/process/*.c daemon/link/*.c lib/link/packet_ring.c) \
 	daemon/launch/launcher.c daemon/launch/launchspec.c daemon/launch/ticket.c
 
+# The package for Python: an extension by cffi and the sources of lib/python/covey. It is left out where no python3
+# has cffi and numpy; PYTHON names one.
+PYTHON ?= $(shell for p in python3 /usr/bin/python3; do \
+	$$p -c 'import cffi, numpy, pycparser, sysconfig; open(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null && echo $$p && break; done)
+PYTHON_SRC := $(wildcard lib/python/covey/*.py lib/python/covey/py.typed)
+PYTHON_MODULES := _covey$(if $(DOMAIN_ROOMS), _domain)
+PYTHONDIR ?= $(if $(PYTHON),$(shell $(PYTHON) -c 'import sys; v = sys.version_info; p = sys.argv[1]; \
+	print(p + ("/lib/python3" if p == "/usr" else f"/lib/python{v[0]}.{v[1]}") + "/dist-packages")' $(PREFIX)))
+
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
 # covey-sniff alone captures, with libpcap
@@ -87,8 +96,8 @@ PVM3_SCRIPTS := $(notdir $(wildcard lib/pvm3/bin/*))
 PVM3_PROGRAMS := $(BUILD)/pvm3/pvm $(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%)
 PVM3_ARCH := $(shell lib/pvm3/bin/pvmgetarch)
 PVM3_CONF := $(patsubst lib/pvm3/conf/arch.%,$(BUILD)/pvm3/conf/$(PVM3_ARCH).%,$(wildcard lib/pvm3/conf/arch.*))
-.PHONY: all lib domain pvm3 daemon tools apps wireshark
-all: lib domain pvm3 daemon tools apps wireshark ## build everything that is installed
+.PHONY: all lib domain pvm3 daemon tools apps wireshark python
+all: lib domain pvm3 daemon tools apps wireshark python ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
 domain: $(BUILD)/libcovey_domain.a $(BUILD)/libcovey_domain.so $(BUILD)/covey-domain-worker ## build the library of solvers alone
 	$(foreach r,$(DOMAIN_MISSING),@echo "libcovey_domain goes without $(r): $$(cat lib/domain/$(r)/needs) is not found"$(newline)	)
@@ -97,6 +106,8 @@ daemon: $(BUILD)/coveyd $(HELPERS) ## build coveyd alone, and the programs besid
 tools: $(BUILD)/covey $(BUILD)/covey-bench $(BUILD)/covey-solvers ## build the console alone, the tasks of covey bench, and what knows the solvers
 apps: $(APP_NAMES:%=$(BUILD)/apps/%) ## build the demo programs alone
 	$(foreach a,$(APP_MISSING),@echo "apps go without $(a): $$(cat apps/$(a)/needs) is not found"$(newline)	)
+python: $(if $(PYTHON),$(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(PYTHON_SRC:lib/python/%=$(BUILD)/python/%)) ## build the package for Python alone: PYTHONPATH=build/python
+	$(if $(PYTHON),,@echo "Python goes without Covey: python3-dev, python3-cffi or python3-numpy is not found")
 wireshark: $(BUILD)/covey.lua ## make the dissector for Wireshark alone
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/deps.ok
@@ -246,6 +257,40 @@ $(BUILD)/pvm3/include:
 	@for link in bin lib $(PVM3_ARCH); do ln -sfn . $(@D)/$$link || exit; done
 	@ln -sfnr lib/pvm3/include $@
 
+# Python's extensions: what the headers declare goes through cffi, which makes their sources. As built and as
+# installed the libraries lie above them.
+PYTHON_INCLUDE = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
+PYTHON_RPATH := -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../..'
+DOMAIN_ROOM_H := $(DOMAIN_ROOMS:%=lib/domain/covey_domain/%.h)
+$(BUILD)/python/_covey.json: $(PUBLIC_H) lib/python/fast.h scripts/declarations.py $(BUILD)/covey.names
+	@mkdir -p $(@D)
+	$(call say,python)
+	$(Q)scripts/public-names.sh lib/python/fast.h | cat $(BUILD)/covey.names - >$(@D)/covey.names
+	$(Q)CC="$(CC)" $(PYTHON) scripts/declarations.py -I lib --names $(@D)/covey.names lib/covey.h lib/python/fast.h >$@
+
+$(BUILD)/python/_domain.json: $(DOMAIN_H) $(BUILD)/python/_covey.json $(BUILD)/domain.names
+	$(call say,python)
+	$(Q)CC="$(CC)" $(PYTHON) scripts/declarations.py -I lib -I lib/domain --base $(BUILD)/python/_covey.json \
+		--names $(BUILD)/domain.names $(wildcard $(DOMAIN_ROOM_H)) >$@
+
+$(BUILD)/python/_covey.c: $(BUILD)/python/_covey.json lib/python/extension.py
+	$(Q)$(PYTHON) lib/python/extension.py $@ covey._covey lib/python/fast.h $<
+$(BUILD)/python/_domain.c: $(BUILD)/python/_domain.json lib/python/extension.py
+	$(Q)$(PYTHON) lib/python/extension.py $@ covey._domain "$(wildcard $(DOMAIN_ROOM_H))" $< covey._covey $(BUILD)/python/_covey.json
+
+$(BUILD)/python/covey/_covey.abi3.so: $(call objects,lib/python/fast.c) $(BUILD)/libcovey.so
+$(BUILD)/python/covey/_domain.abi3.so: $(BUILD)/libcovey_domain.so $(BUILD)/libcovey.so
+$(BUILD)/python/covey/%.abi3.so: $(BUILD)/python/%.c
+	@mkdir -p $(@D)
+	$(call say,ld)
+	$(Q)$(CC) -D_GNU_SOURCE -I. -Ilib -Ilib/domain -I$(PYTHON_INCLUDE) $(CFLAGS) $(SANITIZE) -w -fPIC $(ALL_LDFLAGS) \
+		-shared $(PYTHON_RPATH) -o $@ $(filter %.c %.o %.so,$^)
+
+# links, so that what is edited counts at once
+$(BUILD)/python/covey/%: lib/python/covey/%
+	@mkdir -p $(@D)
+	@ln -sfnr $< $@
+
 # COVEYD: one that is built, which is taken with the programs beside it
 ifdef COVEYD
 .PHONY: $(BUILD)/coveyd $(HELPERS)
@@ -385,13 +430,13 @@ JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 .PHONY: demo check quick suites tests
 demo: ## install what is missing, build, run the three demos on four virtual hosts
 	@scripts/deps.sh install build
-	@scripts/deps.sh install domain || echo "Going on without what is missing."
+	@scripts/deps.sh install domain python || echo "Going on without what is missing."
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) scripts/demo.sh
 
 check: ## install what tests need, build, run every suite (SUITE="unit.window sim.vm" for some)
 	@scripts/deps.sh install build test
-	@scripts/deps.sh install domain || echo "Going on without what is missing."
+	@scripts/deps.sh install domain python || echo "Going on without what is missing."
 	@$(MAKE) --no-print-directory $(JOBS) suites
 
 quick: ## build and run in under a minute what is quick: engines alone and one virtual machine
@@ -668,6 +713,8 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -m 644 lib/pvm3/include/*.h $(DESTDIR)$(PVM3DIR)/include
 	install -m 644 $(PVM3_CONF) $(DESTDIR)$(PVM3DIR)/conf
 	install -m 755 $(PVM3_PROGRAMS) $(DESTDIR)$(PVM3DIR)/lib
+	$(if $(PYTHON),install -d $(DESTDIR)$(PYTHONDIR)/covey && \
+		install -m 644 $(PYTHON_SRC) $(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(DESTDIR)$(PYTHONDIR)/covey)
 	for l in libpvm3 libgpvm3 libfpvm3; do install -m 644 $(BUILD)/pvm3/$$l.a $(DESTDIR)$(PVM3DIR)/lib && \
 		install -m 755 $(BUILD)/pvm3/$$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib && \
 		ln -sf $$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib/$$l.so.$(PVM3_SOVERSION) && \
@@ -687,7 +734,7 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	@rm -rf $(BUILD)/uninstall
 	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
-	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(DATADIR)/covey $(PVM3DIR)) -depth -type d -empty -delete
+	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(DATADIR)/covey $(PVM3DIR) $(if $(PYTHON),$(PYTHONDIR)/covey)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
 
 ##@ Cleaning up

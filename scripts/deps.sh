@@ -1,6 +1,6 @@
 #!/bin/bash
-# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, test, doc, lint,
-# bench, mpi, rivals, and s390x, arm64, armhf: what compiles and runs programs for these.
+# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, python, test, doc,
+# lint, bench, mpi, rivals, and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
 # so before it does; both say nothing when everything is there. A package counts as there when what
@@ -31,6 +31,13 @@ fi
 domain_needs='
 libfftw3-dev        fftw3.h
 liblapacke-dev      lapacke.h
+'
+# the package for Python, which is left out where one of these is missing
+python_needs='
+python3-dev         /usr/bin/python3-config
+python3-cffi        /usr/lib/python3/dist-packages/cffi
+python3-numpy       /usr/lib/python3/dist-packages/numpy
+python3-cloudpickle /usr/lib/python3/dist-packages/cloudpickle
 '
 test_needs='
 libcunit1-dev       CUnit/CUnit.h
@@ -88,7 +95,7 @@ cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
     echo "qemu-user  qemu-$3"
 }
-groups="build, domain, test, doc, lint, bench, mpi, rivals, s390x, arm64 or armhf"
+groups="build, domain, python, test, doc, lint, bench, mpi, rivals, s390x, arm64 or armhf"
 read -ra compiler <<<"${CC:-cc}" # it may have a launcher before it, and options: ccache gcc -m32
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -98,6 +105,7 @@ needs_of() { # groups -> their lines
         case $group in
         build) echo "$build_needs" ;;
         domain) echo "$domain_needs" ;;
+        python) echo "$python_needs" ;;
         test) echo "$test_needs" ;;
         doc) echo "$doc_needs" ;;
         lint) echo "$lint_needs" ;;
@@ -122,7 +130,7 @@ headers_found() { # headers: does the compiler find all of them?
 found() { # one header, path or program
     case $1 in
     *.h) headers_found stdio.h "$1" || { [ "$1" != stdio.h ] && headers_found "$1"; } ;;
-    /*) [ -e "$1" ] ;;
+    /*) compgen -G "$1" >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
     esac
 }

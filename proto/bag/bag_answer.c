@@ -61,6 +61,11 @@ void bag_answer_give(struct bag_holder *h, uint64_t now_us)
         count += m->served.here && m->served.held < m->served.hold;
     size_t mouths = count;
     bag_share_gauge(bag);
+    /* who has nothing comes first: behind an item that a member has begun another one waits for its
+     * end */
+    for (struct bag_member *m = bag->members; m != NULL; m = m->next)
+        if (m->served.here && m->served.held == 0)
+            give_some(h, m, 1, now_us);
     for (bool any = mouths > 0; any;) {
         size_t share = bag->ready_count / (2 * mouths);
         any = false;

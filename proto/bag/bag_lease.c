@@ -169,7 +169,11 @@ static uint64_t patience_us(const struct bag *bag)
 
 uint64_t bag_straggler_us(const struct bag *bag)
 {
-    return bag->oldest == NULL ? UINT64_MAX : bag->oldest->since_us + patience_us(bag);
+    const struct bag_lease *lease = bag->oldest;
+    while (lease != NULL && (lease->item->copies >= BAG_COPIES_MAX || lease->item->deaths > 0))
+        lease =
+            lease->next; /* nobody gets it: those behind it are given when their time has come */
+    return lease == NULL ? UINT64_MAX : lease->since_us + patience_us(bag);
 }
 
 /* What has been out longest, of what may be given twice. A suspect is nobody's second. */

@@ -13,6 +13,8 @@
 #define PAUSE_MAX_US 400000u
 #define AHEAD_US 4000u /* of work lies here beside the item that is done */
 #define AHEAD_MAX 256
+#define LONG_US 20000u /* of work, beside which the way of a small item counts for nothing */
+#define LARGE_BYTES 65536
 #define MEAN_SHARE 8
 
 struct bag_queued {
@@ -164,8 +166,8 @@ bool bag_user_settled(const struct bag_user *u)
 void bag_user_hunger(struct bag_user *u, uint32_t more)
 {
     uint32_t begun = (uint32_t)u->begun.count;
-    if (u->ahead == 0)
-        u->ahead = 1;
+    if (u->mean_us == 0)
+        u->ahead = 1; /* nothing was done yet */
     uint32_t ahead = more > u->ahead + 1 ? more : u->ahead + 1;
     u->hold = more == 0 ? 0 : begun + ahead;
     if (more == 0)
@@ -205,11 +207,14 @@ bool bag_user_done(struct bag_user *u, struct bag_thing *item, const void *bytes
         return false;
     u->mean_us =
         u->mean_us == 0 ? took_us + 1 : u->mean_us - u->mean_us / MEAN_SHARE + took_us / MEAN_SHARE;
-    /* As many as are done in a moment, soon: but twice as many as before at most. */
+    /* As many as are done in a moment, soon: but twice as many as before at most. Behind an item
+     * that takes long a small one is fetched quickly when its turn comes, and until then others may
+     * have it. */
     uint64_t fitting = u->mean_us == 0 ? AHEAD_MAX : AHEAD_US / u->mean_us;
-    if (fitting > 2 * (uint64_t)u->ahead)
-        fitting = 2 * u->ahead;
-    u->ahead = fitting < 1 ? 1 : fitting > AHEAD_MAX ? AHEAD_MAX : (uint32_t)fitting;
+    uint64_t least = u->mean_us > LONG_US && item->size < LARGE_BYTES ? 0 : 1;
+    uint64_t most = u->ahead == 0 ? 1 : 2 * (uint64_t)u->ahead;
+    fitting = fitting > most ? most : fitting < least ? least : fitting;
+    u->ahead = fitting > AHEAD_MAX ? AHEAD_MAX : (uint32_t)fitting;
     things_remove(&u->begun, item);
     free(item);
     return true;

@@ -8,7 +8,8 @@
  *
  * Records are sent at once when none is under way, otherwise together with those that follow until
  * an answer comes: many small items share a request, and a single one waits for nobody. How many
- * items it holds ahead follows from how long they take: at least the next one.
+ * items it holds ahead follows from how long they take: at least the next one, but none of small
+ * ones that take long.
  */
 #ifndef COVEY_PROTO_BAG_USER_H
 #define COVEY_PROTO_BAG_USER_H
