@@ -313,8 +313,9 @@ $(BUILD)/cxx/covey.hpp: $(BUILD)/covey.json lib/cxx/covey.hpp.in scripts/cxx.py 
 	$(call say,c++)
 	$(Q)$(DECLARING) -B scripts/cxx.py $< lib/cxx/covey.hpp.in $@
 
-# A module needs the .mod files of those before it: all are compiled in one rule, in their order.
-FORTRAN_FLAGS := -std=f2018 -Wall -Wextra -O2 -g -fPIC $(SANITIZE)
+# A module needs the .mod files of those before it: all are compiled in one rule, in their order. gfortran warns of
+# what it adds itself to copy arrays whose elements do not lie one after the other.
+FORTRAN_FLAGS := -std=f2018 -Wall -Wextra -Wno-maybe-uninitialized -O1 -g -fPIC $(SANITIZE)
 FORTRAN_MODULES := covey_types covey_texts covey_c covey
 $(BUILD)/fortran/covey.ok: $(BUILD)/covey.json lib/fortran/texts.f90 scripts/fortran.py scripts/calls.py
 	@mkdir -p $(@D)

@@ -15,14 +15,14 @@ OPTIONAL = """
     covey_exchange_order.options covey_tiles_plan.options covey_tiles_create.options
     covey_recv_array.count covey_recv_array.info covey_sendrecv_array.count covey_team_recv_array.count
     covey_team_sendrecv_array.count covey_team_probe.info covey_host_clock.time_us covey_host_clock.ahead_us
-    covey_req_result.info covey_req_result.msg covey_req_result.count covey_peek.type covey_peek.count
+    covey_req_result.info covey_req_result.msg covey_req_result.count
     covey_scatterv.starts covey_iscatterv.starts covey_gatherv.starts covey_igatherv.starts covey_allgatherv.starts
     covey_iallgatherv.starts covey_alltoallv.send_starts covey_alltoallv.recv_starts covey_ialltoallv.send_starts
     covey_ialltoallv.recv_starts covey_window_part.bytes covey_lock.fence covey_trylock.fence covey_lock_owner.fence
     covey_token_create.number covey_token_request.number covey_token_holder.number covey_rendezvous.parties
     covey_trace_close.end covey_schedule_create.hosts covey_team_schedule.made_s covey_tiles_run.timing
     covey_predict.names covey_predict_choose.names covey_predict_alltoall.hosts covey_team_force.algorithm
-    covey_notify.tids covey_op_define.context covey_exchange_order.info
+    covey_notify.tids covey_op_define.context
 """.split()
 
 # Structures and numbers that a call reads before it sets them

@@ -194,7 +194,8 @@ class Wrapper:
         self.answer = None
         self.stays = any(a.name == "req" and a.role == "handle_out" for a in call.arguments)
         self.stays = self.stays or call.name in ("covey_pack_inplace", "covey_window_get")
-        self.checks = False
+        # gfortran tells the length of a text that is no variable to procedures alone that are bind(C)
+        self.bound = any(a.role in ("buffer", "bytes") for a in call.arguments)
         for a in call.arguments:
             getattr(self, "_" + a.role)(a)
 
@@ -285,6 +286,9 @@ class Wrapper:
         self.given.append("context_c")
 
     def _text(self, a):
+        if self.bound:
+            self._bound_text(a)
+            return
         self._dummy(a, f"character(*), intent(in) :: {a.name}")
         self.local.append(f"character(kind=c_char), allocatable, target :: {a.name}_t(:)")
         text = a.name if a.key in calls.EXACT_TEXTS else f"trim({a.name})"
@@ -293,6 +297,15 @@ class Wrapper:
         else:
             self.before.append(f"allocate({a.name}_t, source=covey_chars({text}))")
         self._pointer(a, f"{a.name}_t")
+
+    def _bound_text(self, a):
+        """In what is bind(C) a text is an array of any type, too, or else the compiler warns of it."""
+        self._dummy(a, f"type(*), dimension(..), intent(in) :: {a.name}")
+        self.local += [f"type(c_ptr) :: {a.name}_c", f"integer(c_size_t) :: {a.name}_n", f"integer(c_int) :: {a.name}_k"]
+        self.local.append(f"character(kind=c_char), allocatable, target :: {a.name}_t(:)")
+        self.before += [f"{a.name}_k = COVEY_BYTES", *self._looked_at(a.name)]
+        self.before.append(f"allocate({a.name}_t, source=covey_chars(trim(covey_text({a.name}_c, {a.name}_n))))")
+        self.given.append(f"c_loc({a.name}_t)")
 
     def _texts(self, a):
         self._dummy(a, f"character(*), intent(in) :: {a.name}(:)")
@@ -364,12 +377,10 @@ class Wrapper:
 
     def _bytes(self, a):
         self._buffer(a)
-        self.checks = True
         self.before += [f"{a.name}_k = COVEY_BYTES", *self._looked_at(a.name)]
 
     def _type(self, a):
         """The arrays tell type and counts; those that nobody counts give their place alone."""
-        self.checks = True
         self._dummy(a, f"integer(c_int), intent(in) :: {a.name}", True)
         for b in self.call.arguments:
             if b.role == "buffer":
@@ -445,7 +456,8 @@ class Wrapper:
         kind = "subroutine" if self.call.returns == "void" else "function"
         result = "" if kind == "subroutine" else " result(answer)"
         names = ", ".join(self.dummies + self.late)
-        text = "  " + wrapped(f"{kind} {self.call.name}({names}){result}", 2) + "\n"
+        bound = " bind(C, name='')" if self.bound else ""
+        text = "  " + wrapped(f"{kind} {self.call.name}({names}){result}{bound}", 2) + "\n"
         text += commented(self.call.doc, 4)
         # a dummy that others' declarations mention comes first, which is the order of C's
         before = [b.replace("stride_c_of(stride)", "stride_c") for b in self._in_order_of_need()]
