@@ -432,14 +432,14 @@ $(foreach t,$(TEST_PROGRAMS),$(eval $(call test_rule,$(t))))
 # Programs in Fortran and C++, which call covey.h by these languages' own modules and header.
 FORTRAN_TESTS := $(if $(HAS_FORTRAN),$(patsubst %.f90,%,$(filter-out tests/fortran/report.f90,$(wildcard tests/fortran/*.f90))))
 CXX_TESTS := $(if $(and $(HAS_CXX),$(shell command -v $(CXX))),$(patsubst %.cpp,%,$(wildcard tests/cxx/*.cpp)))
-TEST_MODULES := -I $(BUILD)/fortran -I $(BUILD)/tests/fortran
+FORTRAN_TEST_FLAGS := -std=f2018 -Wall -Wextra -Werror -O0 -g $(SANITIZE) -I $(BUILD)/fortran -J $(BUILD)/tests/fortran
 $(BUILD)/tests/fortran/report.o: tests/fortran/report.f90 $(BUILD)/fortran/covey.ok
 	@mkdir -p $(@D)
 	$(call say,fortran)
-	$(Q)$(GFORTRAN) $(FORTRAN_FLAGS) $(TEST_MODULES) -J $(@D) -c -o $@ $<
+	$(Q)$(GFORTRAN) $(FORTRAN_TEST_FLAGS) -c -o $@ $<
 $(FORTRAN_TESTS:%=$(BUILD)/%.o): $(BUILD)/%.o: %.f90 $(BUILD)/tests/fortran/report.o $(BUILD)/fortran/covey.ok
 	$(call say,fortran)
-	$(Q)$(GFORTRAN) $(FORTRAN_FLAGS) -Werror -O0 $(TEST_MODULES) -J $(@D) -c -o $@ $<
+	$(Q)$(GFORTRAN) $(FORTRAN_TEST_FLAGS) -c -o $@ $<
 $(FORTRAN_TESTS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/fortran/report.o $(BUILD)/libcovey_fortran.a $(BUILD)/libcovey.a
 	$(call say,ld)
 	$(Q)$(GFORTRAN) $(LDFLAGS) $(SANITIZE) -o $@ $^ $(LIB_LIBS)
