@@ -19,6 +19,7 @@ FISHCOMPDIR ?= $(DATADIR)/fish/vendor_completions.d
 
 BUILD ?= build
 CC ?= cc
+CXX ?= g++
 OBJCOPY ?= objcopy
 VERSION := $(shell sed -n 's/^\#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey/base.h)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
@@ -33,7 +34,7 @@ ALL_LDFLAGS := $(LDFLAGS) $(SANITIZE)
 PUBLIC_H := lib/covey.h $(wildcard lib/covey/*.h)
 # cipher/ loads a library, which an engine must not: a room of its own that goes wherever proto goes
 PROTO_SRC := $(wildcard proto/*/*.c cipher/*.c)
-LIB_SRC := $(filter-out lib/pvm3/% lib/python/%,$(wildcard lib/*/*.c))
+LIB_SRC := $(filter-out lib/pvm3/% lib/python/% lib/fortran/%,$(wildcard lib/*/*.c))
 # libcovey_domain: solvers on covey.h alone, a room each; its header is covey_domain/ROOM.h. ROOM/libs names
 # what it links besides, and ROOM/needs the header of that: without it the room is left out.
 DOMAIN_ROOMS_ALL := $(patsubst lib/domain/%/,%,$(sort $(dir $(wildcard lib/domain/*/*.c))))
@@ -72,6 +73,13 @@ PYTHON_MODULES := _covey$(if $(DOMAIN_ROOMS), _domain)
 PYTHONDIR ?= $(if $(PYTHON),$(shell $(PYTHON) -c 'import sys; v = sys.version_info; p = sys.argv[1]; \
 	print(p + ("/lib/python3" if p == "/usr" else f"/lib/python{v[0]}.{v[1]}") + "/dist-packages")' $(PREFIX)))
 
+# What covey.h declares is read by Python's pycparser; of that the modules for Fortran and the header for C++ are made.
+# Each is left out where its compiler, or that reader, is missing.
+DECLARING ?= $(shell for p in python3 /usr/bin/python3; do $$p -B -c 'import pycparser' 2>/dev/null && echo $$p && break; done)
+GFORTRAN ?= $(shell command -v gfortran)
+HAS_FORTRAN := $(and $(DECLARING),$(GFORTRAN),yes)
+HAS_CXX := $(if $(DECLARING),yes)
+
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
 # covey-sniff alone captures, with libpcap
@@ -100,8 +108,8 @@ PVM3_SCRIPTS := $(notdir $(wildcard lib/pvm3/bin/*))
 PVM3_PROGRAMS := $(BUILD)/pvm3/pvm $(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%)
 PVM3_ARCH := $(shell lib/pvm3/bin/pvmgetarch)
 PVM3_CONF := $(patsubst lib/pvm3/conf/arch.%,$(BUILD)/pvm3/conf/$(PVM3_ARCH).%,$(wildcard lib/pvm3/conf/arch.*))
-.PHONY: all lib domain pvm3 daemon tools apps wireshark python
-all: lib domain pvm3 daemon tools apps wireshark python ## build everything that is installed
+.PHONY: all lib domain pvm3 daemon tools apps wireshark python fortran cxx
+all: lib domain pvm3 daemon tools apps wireshark python fortran cxx ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
 domain: $(BUILD)/libcovey_domain.a $(BUILD)/libcovey_domain.so $(BUILD)/covey-domain-worker ## build the library of solvers alone
 	$(foreach r,$(DOMAIN_MISSING),@echo "libcovey_domain goes without $(r): $$(cat lib/domain/$(r)/needs) is not found"$(newline)	)
@@ -112,6 +120,10 @@ apps: $(APP_NAMES:%=$(BUILD)/apps/%) ## build the demo programs alone
 	$(foreach a,$(APP_MISSING),@echo "apps go without $(a): $$(cat apps/$(a)/needs) is not found"$(newline)	)
 python: $(if $(PYTHON),$(BUILD)/covey-map $(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(PYTHON_SRC:lib/python/%=$(BUILD)/python/%)) ## build the package for Python alone: PYTHONPATH=build/python
 	$(if $(PYTHON),,@echo "Python goes without Covey: python3-dev, python3-cffi or python3-numpy is not found")
+fortran: $(if $(HAS_FORTRAN),$(BUILD)/libcovey_fortran.a $(BUILD)/libcovey_fortran.so) ## build the modules for Fortran alone
+	$(if $(HAS_FORTRAN),,@echo "Fortran goes without Covey: gfortran or python3-pycparser is not found")
+cxx: $(if $(HAS_CXX),$(BUILD)/cxx/covey.hpp) ## make the header for C++ alone
+	$(if $(HAS_CXX),,@echo "C++ goes with covey.h alone: python3-pycparser is not found")
 wireshark: $(BUILD)/covey.lua ## make the dissector for Wireshark alone
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/deps.ok
@@ -306,6 +318,44 @@ $(BUILD)/python/covey/%: lib/python/covey/%
 	@mkdir -p $(@D)
 	@ln -sfnr $< $@
 
+# What covey.h declares, and what is made of it for other languages.
+$(BUILD)/covey.json: $(PUBLIC_H) scripts/declarations.py $(BUILD)/covey.names
+	$(call say,json)
+	$(Q)CC="$(CC)" $(DECLARING) -B scripts/declarations.py -I lib --names $(BUILD)/covey.names lib/covey.h >$@
+
+$(BUILD)/cxx/covey.hpp: $(BUILD)/covey.json lib/cxx/covey.hpp.in scripts/cxx.py scripts/calls.py
+	@mkdir -p $(@D)
+	$(call say,c++)
+	$(Q)$(DECLARING) -B scripts/cxx.py $< lib/cxx/covey.hpp.in $@
+
+# A module needs the .mod files of those before it: all are compiled in one rule, in their order. gfortran warns of
+# what it adds itself to copy arrays whose elements do not lie one after the other.
+FORTRAN_FLAGS := -std=f2018 -Wall -Wextra -Wno-maybe-uninitialized -O1 -g -fPIC $(SANITIZE)
+FORTRAN_MODULES := covey_types covey_texts covey_c covey
+$(BUILD)/fortran/covey.ok: $(BUILD)/covey.json lib/fortran/texts.f90 scripts/fortran.py scripts/calls.py
+	@mkdir -p $(@D)
+	$(call say,fortran)
+	$(Q)$(DECLARING) -B scripts/fortran.py $< $(@D)
+	$(Q)cp lib/fortran/texts.f90 $(@D)/covey_texts.f90
+	$(Q)cd $(@D) && for m in $(FORTRAN_MODULES); do $(GFORTRAN) $(FORTRAN_FLAGS) -c $$m.f90 || exit; done
+	@touch $@
+FORTRAN_OBJ := $(FORTRAN_MODULES:%=$(BUILD)/fortran/%.o)
+$(FORTRAN_OBJ): $(BUILD)/fortran/covey.ok ;
+
+$(BUILD)/libcovey_fortran.a: $(FORTRAN_OBJ) $(call objects,lib/fortran/arrays.c)
+	$(call say,ar)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(BUILD)/libcovey_fortran.so.$(VERSION): $(FORTRAN_OBJ) $(call objects,lib/fortran/arrays.c) $(BUILD)/libcovey.so
+	$(call say,ld)
+	$(Q)$(GFORTRAN) $(LDFLAGS) $(SANITIZE) -shared -Wl,-soname,libcovey_fortran.so.$(SOVERSION) -Wl,-rpath,'$$ORIGIN' \
+		-o $@ $^
+
+$(BUILD)/libcovey_fortran.so: $(BUILD)/libcovey_fortran.so.$(VERSION)
+	@ln -sf libcovey_fortran.so.$(VERSION) $(BUILD)/libcovey_fortran.so.$(SOVERSION)
+	@ln -sf libcovey_fortran.so.$(SOVERSION) $@
+
 # COVEYD: one that is built, which is taken with the programs beside it
 ifdef COVEYD
 .PHONY: $(BUILD)/coveyd $(HELPERS)
@@ -394,6 +444,30 @@ $$(BUILD)/$(1): $$(call objects,$(1).c tests/unit/runner.c $$($(1)_links)) \
 endef
 $(foreach t,$(TEST_PROGRAMS),$(eval $(call test_rule,$(t))))
 
+# Programs in Fortran and C++, which call covey.h by these languages' own modules and header.
+FORTRAN_TESTS := $(if $(HAS_FORTRAN),$(patsubst %.f90,%,$(filter-out tests/fortran/report.f90,$(wildcard tests/fortran/*.f90))))
+CXX_TESTS := $(if $(and $(HAS_CXX),$(shell command -v $(CXX))),$(patsubst %.cpp,%,$(wildcard tests/cxx/*.cpp)))
+FORTRAN_TEST_FLAGS := -std=f2018 -Wall -Wextra -Werror -O0 -g $(SANITIZE) -I $(BUILD)/fortran -J $(BUILD)/tests/fortran
+$(BUILD)/tests/fortran/report.o: tests/fortran/report.f90 $(BUILD)/fortran/covey.ok
+	@mkdir -p $(@D)
+	$(call say,fortran)
+	$(Q)$(GFORTRAN) $(FORTRAN_TEST_FLAGS) -c -o $@ $<
+$(FORTRAN_TESTS:%=$(BUILD)/%.o): $(BUILD)/%.o: %.f90 $(BUILD)/tests/fortran/report.o $(BUILD)/fortran/covey.ok
+	$(call say,fortran)
+	$(Q)$(GFORTRAN) $(FORTRAN_TEST_FLAGS) -c -o $@ $<
+$(FORTRAN_TESTS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/fortran/report.o $(BUILD)/libcovey_fortran.a $(BUILD)/libcovey.a
+	$(call say,ld)
+	$(Q)$(GFORTRAN) $(LDFLAGS) $(SANITIZE) -o $@ $^ $(LIB_LIBS)
+
+CXX_FLAGS := -std=c++17 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O0 $(SANITIZE) -I$(BUILD)/cxx -Ilib
+$(CXX_TESTS:%=$(BUILD)/%.o): $(BUILD)/%.o: %.cpp $(BUILD)/cxx/covey.hpp $(wildcard tests/cxx/*.hpp)
+	@mkdir -p $(@D)
+	$(call say,c++)
+	$(Q)$(CXX) $(CXX_FLAGS) -c -o $@ $<
+$(CXX_TESTS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcovey.a
+	$(call say,ld)
+	$(Q)$(CXX) $(LDFLAGS) $(SANITIZE) -o $@ $^ $(LIB_LIBS)
+
 # Programs of PVM 3, which run with our libraries and with PVM's own by library path alone.
 PVM3_TESTS := $(patsubst %.c,%,$(wildcard tests/pvm3/*.c))
 define pvm3_test_rule
@@ -463,7 +537,7 @@ quick: ## build and run in under a minute what is quick: engines alone and one v
 suites: $(if $(filter-out tests/unit/% tests/sim/% tests/fuzz/%,$(SUITES)),all tests,$(SUITES:%.c=$(BUILD)/%))
 	@BUILD=$(BUILD) SANITIZE="$(SANITIZE)" scripts/check.sh $(SUITES)
 
-tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) $(PVM3_TESTS:%=$(BUILD)/%) $(call objects,$(TEMPLATES)) ## build the test programs without running them
+tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) $(PVM3_TESTS:%=$(BUILD)/%) $(FORTRAN_TESTS:%=$(BUILD)/%) $(CXX_TESTS:%=$(BUILD)/%) $(call objects,$(TEMPLATES)) ## build the test programs without running them
 
 # A suite that reads SOAK has a long form: thousands of kills, millions of datagrams. Its time is
 # CHECK_TIMEOUT_FACTOR as long.
@@ -661,7 +735,7 @@ ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/ lib/domain/ lib/domain/cov
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
-FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) $(wildcard $(DOMAIN_MISSING:%=lib/domain/%/*.c) $(APP_MISSING:%=apps/%/*.c)) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/factor_scalapack.c tests/bench/fourier_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c tests/bench/poisson_petsc.c $(wildcard tests/mpi/*.c)
+FOREIGN_C := lib/fortran/arrays.c $(if $(PVM_LOAD),,tests/bench/pvm_load.c) $(wildcard $(DOMAIN_MISSING:%=lib/domain/%/*.c) $(APP_MISSING:%=apps/%/*.c)) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/factor_scalapack.c tests/bench/fourier_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c tests/bench/poisson_petsc.c $(wildcard tests/mpi/*.c)
 LINTED = $(filter-out $(FOREIGN_C),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint
@@ -716,11 +790,14 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -m 644 $(filter lib/covey/%,$(PUBLIC_H)) $(DESTDIR)$(INCLUDEDIR)/covey
 	install -m 644 lib/domain/covey_domain.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(filter lib/domain/covey_domain/%,$(DOMAIN_H)) $(DESTDIR)$(INCLUDEDIR)/covey_domain
-	for l in libcovey libcovey_domain; do install -m 644 $(BUILD)/$$l.a $(DESTDIR)$(LIBDIR) && \
+	for l in libcovey libcovey_domain $(if $(HAS_FORTRAN),libcovey_fortran); do install -m 644 $(BUILD)/$$l.a $(DESTDIR)$(LIBDIR) && \
 		install -m 755 $(BUILD)/$$l.so.$(VERSION) $(DESTDIR)$(LIBDIR) && \
 		ln -sf $$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$l.so.$(SOVERSION) && \
 		ln -sf $$l.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$l.so || exit; done
-	for p in covey covey-domain; do sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	$(if $(HAS_CXX),install -m 644 $(BUILD)/cxx/covey.hpp $(DESTDIR)$(INCLUDEDIR))
+	$(if $(HAS_FORTRAN),install -d $(DESTDIR)$(INCLUDEDIR)/covey_fortran && \
+		install -m 644 $(FORTRAN_MODULES:%=$(BUILD)/fortran/%.mod) $(DESTDIR)$(INCLUDEDIR)/covey_fortran)
+	for p in covey covey-domain $(if $(HAS_FORTRAN),covey-fortran); do sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 		-e 's|@RPATH@|$(RPATH)|; s|@DOMAIN_LIBS_PRIVATE@|$(DOMAIN_LIBS)|' \
 		-e 's|@VERSION@|$(VERSION)|; s|@LIBS_PRIVATE@|$(LIB_LIBS)|' $$p.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/$$p.pc || exit; done
@@ -760,7 +837,7 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
 	$(if $(PYTHON),rm -rf $(DESTDIR)$(PYTHONDIR)/covey/__pycache__ # what Python made of its modules)
-	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(DATADIR)/covey $(PVM3DIR) $(if $(PYTHON),$(PYTHONDIR)/covey)) -depth -type d -empty -delete
+	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(if $(HAS_FORTRAN),$(INCLUDEDIR)/covey_fortran) $(DATADIR)/covey $(PVM3DIR) $(if $(PYTHON),$(PYTHONDIR)/covey)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
 
 .PHONY: dist deb check-package

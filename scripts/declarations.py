@@ -9,6 +9,7 @@ For bindings to other languages, so that nothing is typed twice. The output has 
     typedefs    name -> type
     enums       name -> {constant: number, ...}
     macros      name -> number or text
+    macro_types name -> type, of those that are a number with a cast
     inline      names of functions that the headers define themselves
 
 A type is C's text without the name: "const char *const *". Lengths are numbers. Only what the
@@ -179,9 +180,20 @@ def preprocessed(arguments, *options):
     return run.stdout
 
 
+def bodies_of(text):
+    """The macros COVEY_..., of the output of cc -E -dM."""
+    return dict(re.findall(r"^#define (COVEY_[A-Z0-9_]+) (.+)$", text, re.MULTILINE))
+
+
+def macro_types_of(text):
+    """The types of numbers that are written with a cast, such as ((int64_t)-1)."""
+    casts = {name: re.match(r"\(\((\w+)\)", body) for name, body in bodies_of(text).items()}
+    return {name: cast.group(1) for name, cast in casts.items() if cast}
+
+
 def macros_of(text, constants):
-    """The macros COVEY_... that stand for a number or a text, of the output of cc -E -dM."""
-    bodies = dict(re.findall(r"^#define (COVEY_[A-Z0-9_]+) (.+)$", text, re.MULTILINE))
+    """The macros that stand for a number or a text."""
+    bodies = bodies_of(text)
     values = {}
 
     def value_of(name):
@@ -206,7 +218,7 @@ def docs_of(paths):
     for path in paths:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        for comment, rest in re.findall(r"/\*(.*?)\*/\n((?:[^\n]+\n)+)", text, re.DOTALL):
+        for comment, rest in re.findall(r"/\*((?:(?!\*/).)*)\*/\n((?:[^\n]+\n)+)", text, re.DOTALL):
             words = " ".join(line.strip(" *") for line in comment.splitlines())
             for name in re.findall(r"^(?!static|typedef|#)[a-z][^;(]*?\b(covey_\w+)\(", rest, re.MULTILINE):
                 docs.setdefault(name, " ".join(words.split()))
@@ -241,13 +253,15 @@ def collect(arguments):
     if arguments.names:
         own = {n: f for n, f in found.functions.items() if not arguments.besides or n not in arguments.besides}
         check_names(own, arguments.names)
+    macros = preprocessed(arguments, "-dM")
     return {
         "functions": found.functions,
         "callbacks": found.callbacks,
         "structs": found.structs,
         "typedefs": found.typedefs,
         "enums": found.enums,
-        "macros": macros_of(preprocessed(arguments, "-dM"), found.constants),
+        "macros": macros_of(macros, found.constants),
+        "macro_types": macro_types_of(macros),
         "inline": found.inline,
     }
 

@@ -19,7 +19,12 @@ extern "C" {
 /* A task's number: positive, opaque to programs; 12 bits host, 18 bits local (as in PVM 3). */
 typedef int32_t covey_tid_t;
 
-typedef struct covey covey_t; /* a task's membership of one VM */
+/* A task's membership of one VM. In C++ covey is the namespace of covey.hpp. */
+#ifdef __cplusplus
+typedef struct covey_vm covey_t;
+#else
+typedef struct covey covey_t;
+#endif
 
 #define COVEY_ANY_TASK ((covey_tid_t)-1) /* receive: from any task */
 #define COVEY_NO_TASK ((covey_tid_t)0)   /* nobody */
