@@ -92,6 +92,14 @@ BY_HAND = {
     return {code, std::move(text)};
 """,
     ),
+    "covey_vm_default": (
+        "std::string",
+        "",
+        None,
+        """    char name[64];
+    return covey_vm_default(name, sizeof name);
+""",
+    ),
     "covey_calibration_path": (
         "::covey::result<std::string>",
         "c_text vm_name",

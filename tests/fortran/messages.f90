@@ -29,6 +29,9 @@ contains
     type(covey_words_t), target :: words
     type(covey_timing_t) :: timing
     character(COVEY_TID_NAME_BYTES) :: name
+    character(64) :: default_name
+    call check(len(covey_vm_default(default_name)) > 0 .and. len_trim(default_name) > 0, 'covey_vm_default()')
+    call check(len(covey_stat_help('tasks.now')) > 0, 'covey_stat_help()')
     call check(covey_version() == COVEY_VERSION_TEXT, 'covey_version()')
     call check(len(covey_strerror(COVEY_ETIMEOUT)) > 0, 'covey_strerror()')
     options%vm = words%text('no such machine')
@@ -57,6 +60,7 @@ contains
     type(covey_task_t), allocatable :: tasks(:)
     type(covey_host_stat_t), allocatable :: stats(:)
     integer(c_int64_t) :: time_us, ahead_us
+    type(covey_task_stats_t) :: working
     integer(c_int) :: descriptor
     call is(covey_hosts(vm, list), 2, 'covey_hosts()')
     call is(size(list), 2, 'covey_hosts(): its list')
@@ -67,6 +71,11 @@ contains
     call check(any(tasks%tid == me), 'covey_survey() lists the caller')
     call is(covey_host_stats(vm, soon, more, stats), 2, 'covey_host_stats()')
     call check(covey_host_pages(stats(1)) >= 0, 'covey_host_pages()')
+    call is(covey_task_stats(vm, soon, 100, working), 2, 'covey_task_stats()')
+    call check(working%task_count >= 1, 'covey_task_stats() lists tasks')
+    call covey_free(working%hosts)
+    call covey_free(working%tasks)
+    call covey_free(working%stats)
     call is(covey_host_clock(vm, list(2)%index, time_us, ahead_us), 0, 'covey_host_clock()')
     call check(time_us > 0, 'covey_host_clock() gives a time')
     call check(covey_measure(vm, list(1)%index) == 1, 'covey_measure()')
