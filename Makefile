@@ -732,6 +732,7 @@ export CHECK_TIMEOUT_FACTOR
 .PHONY: lint format format-check layers metrics
 ALL_C := $(TEMPLATES) $(wildcard cipher/*.c proto/*/*.c lib/*/*.c lib/pvm3/*/*.c lib/domain/*/*.c lib/domain/door/worker/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
 ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/ lib/domain/ lib/domain/covey_domain/)
+ALL_CXX := $(wildcard tests/cxx/*.cpp tests/cxx/*.hpp)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
@@ -750,10 +751,10 @@ $(BUILD)/lint/%.ok: %.c $(BUILD)/obj/%.o .clang-tidy
 	@touch $@
 
 format: ## lay out all sources by .clang-format
-	clang-format -i $(ALL_C) $(ALL_H)
+	clang-format -i $(ALL_C) $(ALL_H) $(ALL_CXX)
 
 format-check: ## say which sources .clang-format would change
-	@clang-format --dry-run -Werror $(ALL_C) $(ALL_H)
+	@clang-format --dry-run -Werror $(ALL_C) $(ALL_H) $(ALL_CXX)
 
 layers: ## check which room uses which, by includes and by what is built, and where system interfaces stand
 	@BUILD=$(BUILD) scripts/layers.sh && echo "the layers hold"

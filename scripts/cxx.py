@@ -29,7 +29,7 @@ CLASSES = {
     "covey_tiles_t": ("tiles", "covey_tiles_free(&p_)", ["tiles_"]),
     "covey_tile_t": ("tile", None, ["tile_"]),
 }
-RENAMED = {"covey_bag_return": "give_back", "covey_msg_new": "make_message"}
+RENAMED = {"covey_bag_return": "give_back", "covey_msg_new": "make_message", "covey_msg_reset": "clear"}
 # ended by the destructor, and by reset()
 ENDS = ["covey_free", *(re.match(r"\w+", ends).group() for _, ends, _ in CLASSES.values() if ends)]
 # what returns a number that is no error
@@ -125,6 +125,8 @@ class Member:
         self.name = self._name()
         self.templates, self.parameters, self.late = [], [], []
         self.before, self.given, self.outputs = [], [], []
+        self.stays = any(a.name == "req" and a.role == "handle_out" for a in call.arguments)
+        self.stays = self.stays or call.name in ("covey_pack_inplace", "covey_window_get")
         if call.name in BY_HAND:
             return
         for i, a in enumerate(call.arguments):
@@ -232,7 +234,7 @@ class Member:
     def _text_list(self, a):
         self.before.append(f"char *{a.name} = nullptr;")
         self.given.append(f"&{a.name}")
-        self.outputs.append(("owned<char>", f"owned<char>({a.name})"))
+        self.outputs.append(("std::string", f"detail::text_of(owned<char>({a.name}))"))
 
     def _text_view(self, a):
         self.before.append(f"const char *{a.name} = nullptr;")
@@ -259,6 +261,8 @@ class Member:
         letter = f"A{len(self.templates)}"
         self.templates.append(f"class {letter}")
         self._parameter(f"{letter} &&{a.name}")
+        if self.stays:
+            self.before.append(f'static_assert(detail::stays<{letter}>, "the array must outlive the call");')
         self.before.append(f"const auto {a.name}_s = detail::array_of({a.name});")
         self.given.append(f"{a.name}_s.data()" if a.const else f"detail::writable({a.name}_s.data())")
 
@@ -342,9 +346,10 @@ class Member:
         comment = "".join(f"{line}\n" for line in textwrap.wrap(f"/* {self.call.doc} */", 110, subsequent_indent=" * ")) if self.call.doc else ""
         indent = "    " if cls else ""
         head = "" if cls else "inline "
-        declaration = textwrap.indent(comment + f"{template}{head if not template else ''}{kind} {self.name}({parameters}){const};\n", indent)
+        kind += "" if kind.endswith("*") else " "
+        declaration = textwrap.indent(comment + f"{template}{head if not template else ''}{kind}{self.name}({parameters}){const};\n", indent)
         inline = "" if template else "inline "
-        definition = f"{template}{inline}{kind} {cls + '::' if cls else ''}{self.name}({plain}){const}\n{{\n{body}}}\n\n"
+        definition = f"{template}{inline}{kind}{cls + '::' if cls else ''}{self.name}({plain}){const}\n{{\n{body}}}\n\n"
         return cls, declaration, definition
 
 
