@@ -57,6 +57,13 @@ void hosts()
     check(found, "tasks() lists the caller");
     auto [both, tasks] = good(vm.survey(soon), "survey()");
     check(both.size() == 2 && !tasks.empty(), "survey() gives both");
+    auto working = good(vm.task_stats(soon, 100), "task_stats()");
+    check(working.task_count >= 1, "task_stats() lists tasks");
+    covey_free(working.hosts);
+    covey_free(working.tasks);
+    covey_free(working.stats);
+    check(!covey::vm_default().empty(), "vm_default()");
+    check(covey::stat_help("tasks.now") != nullptr, "stat_help()");
     auto [same, stats] = good(vm.host_stats(soon), "host_stats()");
     check(same.size() == 2 && stats.size() == 2 && covey::host_pages(stats[0]) >= 0,
           "host_pages()");
