@@ -1,6 +1,6 @@
 #!/bin/bash
 # deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, python, test, doc, lint, deb, package,
-# bench, mpi, rivals, and s390x, arm64, armhf: what compiles and runs programs for these.
+# bench, mpi, rivals, batch, and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
 # so before it does; both say nothing when everything is there. A package counts as there when what
@@ -100,12 +100,20 @@ petsc-dev           /usr/lib/petsc
 libscalapack-openmpi2.2 /usr/share/doc/libscalapack-openmpi2.2
 libscalapack-mpich2.2 /usr/share/doc/libscalapack-mpich2.2
 '
+# a batch engine in whose jobs Covey is tested: its daemons are no matter of course on a machine, and the suite is
+# skipped where they are not installed
+batch_needs='
+slurmctld           slurmctld
+slurmd              slurmd
+slurm-client        srun
+slurm-wlm-basic-plugins /usr/share/doc/slurm-wlm-basic-plugins
+'
 cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "gcc-$2  $2-gcc"
     echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
     echo "qemu-user  qemu-$3"
 }
-groups="build, domain, python, test, doc, lint, deb, package, bench, mpi, rivals, s390x, arm64 or armhf"
+groups="build, domain, python, test, doc, lint, deb, package, bench, mpi, rivals, batch, s390x, arm64 or armhf"
 read -ra compiler <<<"${CC:-cc}" # it may have a launcher before it, and options: ccache gcc -m32
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -124,6 +132,7 @@ needs_of() { # groups -> their lines
         bench) echo "$bench_needs" ;;
         mpi) echo "$mpi_needs" ;;
         rivals) echo "$rivals_needs" ;;
+        batch) echo "$batch_needs" ;;
         s390x) cross_needs s390x s390x-linux-gnu s390x ;;
         arm64) cross_needs arm64 aarch64-linux-gnu aarch64 ;;
         armhf) cross_needs armhf arm-linux-gnueabihf arm ;;

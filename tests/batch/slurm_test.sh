@@ -108,6 +108,17 @@ END
         grep -q passed by-hand.out && within 10 none_left
 }
 
+# The engine starts hosts that are named, too.
+named_hosts() {
+    script by-name <<'END'
+covey start n3 n2 && covey remove n2 && covey add n2 n4
+covey hosts
+covey halt
+END
+    submit -N4 by-name && within 20 job_ended "$job" && cat by-name.out || return 1
+    [ "$(grep -c ' up ' by-name.out)" = 4 ] && within 10 none_left
+}
+
 # salloc gives a shell on the machine that it is called on, which is no node here.
 by_salloc() {
     salloc -N4 bash -c 'covey start && covey hosts; covey halt' >out || return 1
@@ -203,6 +214,7 @@ story "the hosts are those of the step, and the program runs once" hosts_of_the_
 story "the exit status is that of the program" its_status
 story "variables of srun for other steps change nothing" odd_variables
 story "covey start in sbatch: the hosts of the job, and its name" by_sbatch
+story "covey start and covey add with names of a job's hosts" named_hosts
 story "covey start and covey with in salloc" by_salloc
 story "two jobs on the same nodes do not meet" two_jobs
 story "the key is in no argument and no variable" no_key

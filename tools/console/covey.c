@@ -19,9 +19,11 @@
  *   list/      what is printed: tables and JSON (listing.c, report.c, table.c, cells.c), the screen
  *              of covey top (display.c), pictures (gnuplot.c)
  *   vm/        commands about the VM and its hosts, locks, bags, tasks and logs; hostfile.c and
- *              hostspec.c: how a host is started; launch.c: how the first daemon is; admit.c: what
- *              became of a host; load.c, peers.c, logfile.c, vm_topology.c: what is listed
- *   run/       covey run: its command line, the output of tasks (outlet.c), their input (inlet.c)
+ *              hostspec.c: how a host is started; batch.c: the hosts of a batch job; launch.c: how
+ *              the first daemon is; admit.c: what became of a host; load.c, peers.c, logfile.c,
+ *              vm_topology.c: what is listed
+ *   run/       covey run: its command line, the output of tasks (outlet.c), their input (inlet.c);
+ *              covey with: the same in a VM of its own
  *   doctor/    covey doctor: the essay is in doctor.c
  *   bench/     covey bench and covey schedule; tasks/ is covey-bench, the program that they run
  *   predict/   covey predict and covey calibrate

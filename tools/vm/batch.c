@@ -193,6 +193,17 @@ int batch_find(struct batch *batch, bool step)
     return 0;
 }
 
+void batch_reach(const struct batch *batch, struct covey_host_spec *spec)
+{
+    bool known = false;
+    for (int i = 0; i < batch->count && !known; i++)
+        known = strcmp(batch->hosts[i], spec->name) == 0;
+    if (!known || !batch->template_ || spec->template_ || spec->launcher != COVEY_LAUNCH_DEFAULT)
+        return;
+    spec->launcher = COVEY_LAUNCH_EXEC;
+    spec->template_ = batch->template_;
+}
+
 void batch_free(struct batch *batch)
 {
     for (int i = 0; i < batch->count; i++)

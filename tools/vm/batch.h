@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "covey.h"
+
 #define BATCH_ERROR_BYTES 160
 
 struct batch {
@@ -28,6 +30,10 @@ int batch_find(struct batch *batch, bool step);
 /* The part of batch_find() that reads the engine's list: the first word of each line is a host,
  * which may come again. False: memory is exhausted, or batch->error is set. */
 bool batch_read(struct batch *batch, FILE *in);
+
+/* Lets the engine start the host, if it is one of the job's and nothing was said of how to reach
+ * it. The template stays the batch's. */
+void batch_reach(const struct batch *batch, struct covey_host_spec *spec);
 
 void batch_free(struct batch *batch);
 

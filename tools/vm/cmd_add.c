@@ -6,6 +6,7 @@
 #include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/vm/admit.h"
+#include "tools/vm/batch.h"
 #include "tools/vm/hostfile.h"
 #include "tools/vm/hostspec.h"
 
@@ -20,6 +21,7 @@ struct add {
     struct hostspec common; /* what the command line says of all */
     const char *path;       /* of the host file, or NULL */
     struct hostfile file;
+    struct batch batch; /* of whose job hosts may be */
     const char **names;
     int name_count;
     struct covey_host_spec *specs;
@@ -64,7 +66,9 @@ static int take_names(struct add *add)
         const struct hostspec *host = known ? &known->host : &add->common;
         if (!hostspec_check(host, error))
             return tool_usage("add", "%s", error);
-        add->specs[add->count++] = hostspec_done(host);
+        struct covey_host_spec spec = hostspec_done(host);
+        batch_reach(&add->batch, &spec);
+        add->specs[add->count++] = spec;
     }
     return TOOL_OK;
 }
@@ -88,6 +92,7 @@ static int collect_hosts(struct add *add)
     add->results = calloc(room, sizeof *add->results);
     if (!add->specs || !add->results)
         return tool_error("add", "memory is exhausted");
+    batch_find(&add->batch, false); /* a list that is bad is not asked for here */
     return add->name_count ? take_names(add) : take_file(add);
 }
 
@@ -110,6 +115,7 @@ static int add_command(struct tool *tool, int argc, char **argv)
         status = collect_hosts(&add);
     if (status == TOOL_OK)
         status = add_hosts(tool, &add);
+    batch_free(&add.batch);
     hostfile_free(&add.file);
     free(add.names);
     free(add.specs);

@@ -44,7 +44,7 @@ struct start {
     bool service;             /* the first daemon is systemd's */
     const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
     struct hostfile file;
-    struct batch batch;            /* the job whose hosts are added; all zero: none is */
+    struct batch batch;            /* the job, whose hosts are added, or reached by its engine */
     char *named;                   /* the hosts of $COVEY_HOSTS, cut at the commas */
     struct covey_host_spec *specs; /* the hosts to add */
     int count;
@@ -135,6 +135,7 @@ static int append_named(struct start *start, const char *name)
     if (!hostspec_check(&start->common, error))
         return tool_usage("start", "%s", error);
     struct covey_host_spec spec = hostspec_done(&start->common);
+    batch_reach(&start->batch, &spec);
     return append_spec(start, &spec) ? TOOL_OK : tool_error("start", "memory is exhausted");
 }
 
@@ -150,9 +151,8 @@ static int append_job(struct start *start)
     else if (batch->count)
         tool_error("start", "%s is none of the job's hosts, and one more in the VM", start->first);
     for (int i = 0; i < batch->count; i++) {
-        struct covey_host_spec spec = {.name = batch->hosts[i], .template_ = batch->template_};
-        if (batch->template_)
-            spec.launcher = COVEY_LAUNCH_EXEC;
+        struct covey_host_spec spec = {.name = batch->hosts[i]};
+        batch_reach(batch, &spec);
         if (batch->hosts[i] != batch->self && !append_spec(start, &spec))
             return tool_error("start", "memory is exhausted");
     }
@@ -246,6 +246,8 @@ static int collect_hosts(struct start *start, const struct request *request)
     if (!request->file && !request->name_count)
         return hosts && *hosts ? append_variable(start, hosts) : append_job(start);
     int status = request->file ? append_file(start, request->file) : TOOL_OK;
+    if (request->name_count)
+        batch_find(&start->batch, start->step); /* a list that is bad is not asked for here */
     for (int i = 0; status == TOOL_OK && i < request->name_count; i++)
         status = append_named(start, request->names[i]);
     return status;
