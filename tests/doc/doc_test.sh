@@ -4,6 +4,8 @@
 #
 # Fenced blocks of a guide are taken in order, all in one folder:
 #   ```c             a program whose first line is /* pi.c - ... */ is saved as pi.c; each is compiled by a later block
+#   ```cpp           the same in C++: /* pi.cpp - ... */
+#   ```fortran       the same in Fortran: ! pi.f90 - ...
 #   ```sh            commands, run by sh -e; each may go on where the last one was (variables, folder)
 #   ```sh source     the same in the folder of the sources
 #   ```sh copy       the same in a copy of the sources, with what is built of them
@@ -174,11 +176,11 @@ compare() { # NAME FILE HOW
 }
 
 # A program counts when a later block of the guide names what it is compiled from.
-save_program() { # NAME BASE
+save_program() { # NAME BASE KIND
     local file
     [ -e "$2.name" ] || { bad "$1" "a program does not say in its first line what it is called" && return; }
     read -r file <"$2.name"
-    cp "$2.c" "$(sed -n "s/^cd '\(.*\)'$/\1/p" "$state")/$file"
+    cp "$2.$3" "$(sed -n "s/^cd '\(.*\)'$/\1/p" "$state")/$file"
     if grep -lwF "$file" "$(dirname "$2")"/*.sh >/dev/null 2>&1; then
         programs_run=$((programs_run + 1))
         ok "$1: $file"
@@ -201,7 +203,7 @@ follow_guide() { # GUIDE
         kind=$(cd "$blocks" && ls "$(basename "$base")".* | sed 's/.*\.//' | grep -vE '^(how|line|name)$')
         name="$guide:$(cat "$base.line")"
         case $kind in
-        c) save_program "$name" "$base" ;;
+        c | cpp | fortran) save_program "$name" "$base" "$kind" ;;
         sh) run_block "$name" "$base.sh" "$(cat "$how")" ;;
         text) compare "$name" "$base.text" "$(cat "$how")" ;;
         *) bad "$name" "a block of kind '$kind'" ;;
