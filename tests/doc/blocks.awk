@@ -2,7 +2,8 @@
 #
 # Block N becomes FOLDER/NNN.KIND, where KIND is the word behind the fence (sh, c, text), and what stands behind
 # that word becomes FOLDER/NNN.how. FOLDER/NNN.line is the number of its line. A program in C says in its first line
-# what its file is called: /* pi.c - ... */ and that goes to FOLDER/NNN.name; one in Python so: # pi.py - ...
+# what its file is called: /* pi.c - ... */ and that goes to FOLDER/NNN.name; one in C++ so, too; one in Python
+# so: # pi.py - ..., in Fortran: ! pi.f90 - ...
 /^```/ && !inside {
     inside = 1
     number++
@@ -27,6 +28,8 @@
 inside {
     if (first && kind == "c" && match($0, /^\/\* [a-z0-9_-]+\.[ch]/)) print substr($0, 4, RLENGTH - 3) >(base ".name")
     if (first && kind == "python" && match($0, /^# [a-z0-9_-]+\.py/)) print substr($0, 3, RLENGTH - 2) >(base ".name")
+    if (first && kind == "cpp" && match($0, /^\/\* [a-z0-9_-]+\.cpp/)) print substr($0, 4, RLENGTH - 3) >(base ".name")
+    if (first && kind == "fortran" && match($0, /^! [a-z0-9_-]+\.f90/)) print substr($0, 3, RLENGTH - 2) >(base ".name")
     first = 0
     print >(base "." kind)
 }
