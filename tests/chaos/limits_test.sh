@@ -139,7 +139,7 @@ few_descriptors_in_a_task() {
     export COVEY_SOCKET
     COVEY_SOCKET=$(socket_of h0)
     one_line 'out of descriptors' prlimit --nofile=4:4 "$hold" &&
-        one_line 'out of descriptors' prlimit --nofile=10:10 "$hold" --ask shm 100 &&
+        one_line 'out of descriptors' prlimit --nofile=8:8 "$hold" --ask shm 100 &&
         prlimit --nofile=10:10 "$hold" --ask auto 100000 && # through the daemon then
         prlimit --nofile=10:10 "$hold" --ask udp 100000 &&
         "$hold" --ask shm 100000
