@@ -143,6 +143,7 @@ fortran_pc() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" covey-fortr
         expect "covey.hpp is C++17, and pkg-config links it" g++ -std=c++17 -Wall -Wextra -Wconversion -pedantic -Werror \
             $(pc --cflags) "$work/use.cpp" -o "$work/use-cxx" $(pc --libs)
         expect "a program with it runs" "$work/use-cxx"
+        expect "covey.hpp needs no exceptions" g++ -std=c++17 -fno-exceptions $(pc --cflags) -fsyntax-only "$work/use.cpp"
     else
         skip "covey.hpp" "it was not made, or g++ is not installed"
     fi
