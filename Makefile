@@ -525,7 +525,7 @@ demo: ## install what is missing, build, run the three demos on four virtual hos
 
 check: ## install what tests need, build, run every suite (SUITE="unit.window sim.vm" for some)
 	@scripts/deps.sh install build test
-	@scripts/deps.sh install domain python || echo "Going on without what is missing."
+	@scripts/deps.sh install domain python languages || echo "Going on without what is missing."
 	@$(MAKE) --no-print-directory $(JOBS) suites
 
 quick: ## build and run in under a minute what is quick: engines alone and one virtual machine

@@ -7,8 +7,6 @@ import json
 import re
 import sys
 
-HANDLE_TYPES = {}  # C name -> name without covey_ and _t, set by load()
-
 # Arguments that may be NULL, and then are optional. Handles may be empty anyway.
 OPTIONAL = """
     covey_join.options covey_trace_open.options covey_bag_create.options covey_exchange_plan.options
@@ -132,10 +130,12 @@ class Argument:
         self.role, self.element, self.of, self.count = None, None, None, None
         self.const = self.type.startswith("const ")
         self.both = self.key in IN_AND_OUT
+        self.shared = False
 
 
 class Call:
-    def __init__(self, name, declared):
+    def __init__(self, name, declared, handles):
+        self.handles = handles
         self.name, self.returns = name, declared["returns"]
         self.doc = declared.get("doc", "")
         self.arguments = [Argument(name, a) for a in declared["arguments"]]
@@ -168,11 +168,11 @@ class Call:
             a.role = "texts"
         elif bare == "char **":
             a.role = "text_list"
-        elif target in HANDLE_TYPES and stars == 1:
+        elif target in self.handles and stars == 1:
             a.role = "handle_taken" if a.key in TAKEN else "handle"
-        elif re.fullmatch(r"\w+ \*\*", bare) and target in HANDLE_TYPES:
+        elif re.fullmatch(r"\w+ \*\*", bare) and target in self.handles:
             a.role = "handle_taken" if a.key in TAKEN else "handle_out"
-        elif re.fullmatch(r"\w+ \*const \*", bare) and bare.split()[0] in HANDLE_TYPES:
+        elif re.fullmatch(r"\w+ \*const \*", bare) and bare.split()[0] in self.handles:
             a.role, a.element, a.count = "handles", bare.split()[0], "n"
         elif target.endswith("_fn"):
             a.role = "callback"
@@ -180,27 +180,23 @@ class Call:
             a.role = "context"
         elif bare.startswith("void *const") or a.type.startswith("const void *const"):
             a.role = "pointers"
-        elif target == "void":
-            self._find_buffer(a, stars)
-        elif stars == 2:
+        elif bare == "void **":
+            a.role = "pointer_out"
+        elif bare == "void *" and self.argument("type") is not None:
+            a.role = "buffer"
+        elif a.key == "covey_free.array":
+            a.role = "address"
+        elif stars == 2 and target != "void":
             a.role = "view" if a.const else "list"
             a.count = LISTS.get(a.key, "result")
-        elif stars == 1 and (a.const or bare.startswith("struct ")) and bare.startswith("struct "):
+        elif stars == 1 and bare.startswith("struct "):
             a.role = "struct"
-        elif stars == 1 and a.const and bare in ("size_t *",):
+        elif a.type == "const size_t *":
             a.role = "array"  # of the members' counts and starts
-        elif stars == 1 and not a.const:
+        elif stars == 1 and not a.const and target != "void":
             a.role = "number_out"
         if a.role is None:
             raise NotMapped(f"{self.name}(): what is its argument `{a.type} {a.name}`?")
-
-    def _find_buffer(self, a, stars):
-        if stars == 2:
-            a.role = "pointer_out"
-        elif self.argument("type") is not None:
-            a.role = "buffer"
-        elif self.name == "covey_free":
-            a.role = "address"
 
     def _find_counts(self):
         """Arguments that follow from others are `counted`: their caller need not give them."""
@@ -236,7 +232,7 @@ class Call:
         if a is None or a.role not in ("value", "number_out", "counted"):
             raise NotMapped(f"{self.name}(): `{name}` does not count `{of.name}`")
         if a.role != "counted":
-            a.role, a.of, a.shared = "counted", of, False
+            a.role, a.of = "counted", of
 
 
 class Declared:
@@ -250,14 +246,14 @@ class Declared:
         self.typedefs, self.callbacks, self.inline = found["typedefs"], found["callbacks"], found["inline"]
         opaque = {f"struct {n}" for n, f in found["structs"].items() if f is None}
         self.handles = [n for n, t in found["typedefs"].items() if t in opaque]
-        HANDLE_TYPES.update({n: n for n in self.handles})
-        self.calls = {n: Call(n, f) for n, f in found["functions"].items()}
+        self.calls = {n: Call(n, f, self.handles) for n, f in found["functions"].items()}
         self._check_tables()
 
     def _check_tables(self):
         """What a table names must be there: calls are renamed, and end."""
         keys = {a.key for c in self.calls.values() for a in c.arguments}
-        tables = [OPTIONAL, IN_AND_OUT, ARRAYS, COUNTED, BYTES, LISTS, BLOCKS, TAKEN, EXACT_TEXTS, UNENDED_TEXTS, COUNTED_TEXTS]
+        tables = [OPTIONAL, IN_AND_OUT, ARRAYS, COUNTED, BYTES, LISTS, BLOCKS, TAKEN]
+        tables += [EXACT_TEXTS, UNENDED_TEXTS, COUNTED_TEXTS]
         unknown = [k for table in tables for k in table if k not in keys]
         unknown += [k for k in RETURNED if k not in self.calls]
         if unknown:

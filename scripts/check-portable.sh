@@ -28,7 +28,7 @@ describe() { # arch -> triplet and emulator
 }
 
 cross_make() { # targets
-    make --no-print-directory -j"$(nproc)" BUILD="$out" CC="$triplet-gcc" AR="$triplet-ar" \
+    make --no-print-directory -j"$(nproc)" DECLARING= BUILD="$out" CC="$triplet-gcc" AR="$triplet-ar" \
         OBJCOPY="$triplet-objcopy" CFLAGS="-O2 -isystem $root/usr/include" \
         LDFLAGS="-L$root/usr/lib/$triplet -Wl,--disable-new-dtags,-rpath,$root/usr/lib/$triplet" "$@"
 }

@@ -37,12 +37,11 @@ PLAIN = """covey_mytid covey_parent covey_tid_host covey_team_rank covey_team_si
     covey_route_reach covey_trace_on covey_tile_next""".split()
 DEFAULTS = {"covey_pack.stride": "1", "covey_unpack.stride": "1"}
 
-# Calls that are better by hand: their declaration, and their body
+# Calls that are better by hand: what they give, their parameters, and their body
 BY_HAND = {
     "covey_spawn": (
         "::covey::result<std::vector<covey_tid_t>>",
         "const struct ::covey_spawn &what, int n",
-        "int n",
         """    int count = covey_spawn_count(p_, &what, n);
     if (count < 0)
         return {count, {}};
@@ -54,7 +53,6 @@ BY_HAND = {
     "covey_tid_name": (
         "std::string",
         "covey_tid_t tid",
-        None,
         """    char name[COVEY_TID_NAME_BYTES];
     return covey_tid_name(p_, tid, name, sizeof name);
 """,
@@ -62,7 +60,6 @@ BY_HAND = {
     "covey_unpack_string": (
         "::covey::result<std::string>",
         "",
-        None,
         """    int type = 0;
     std::size_t bytes = 0;
     (void)covey_peek(p_, &type, &bytes);
@@ -75,7 +72,6 @@ BY_HAND = {
     "covey_unpack_view": (
         "template <class T> ::covey::result<span<const T>>",
         "",
-        None,
         """    const void *base = nullptr;
     std::size_t count = 0;
     int code = covey_unpack_view(p_, type_of<T>(), &base, &count);
@@ -85,7 +81,6 @@ BY_HAND = {
     "covey_log": (
         "::covey::result<std::string>",
         "int host, std::int64_t &offset, std::size_t size = 4096",
-        None,
         """    std::string text(size, '\\0');
     int code = covey_log(p_, host, &offset, text.data(), text.size());
     text.resize(code < 0 ? 0 : static_cast<std::size_t>(code));
@@ -103,7 +98,6 @@ BY_HAND = {
     "covey_calibration_path": (
         "::covey::result<std::string>",
         "c_text vm_name",
-        None,
         """    std::string path(4096, '\\0');
     int code = covey_calibration_path(vm_name.get(), path.data(), path.size());
     path.resize(code < 0 ? 0 : path.find('\\0'));
@@ -305,7 +299,8 @@ class Member:
         if self.call.name in calls.RETURNED:
             tells, field = calls.RETURNED[self.call.name]
             info = self.declared.calls[tells].arguments[1].element
-            ends = [f"struct ::{info} info{{}};", f"{tells}(p_, &info);", f"return {{{call}, static_cast<std::size_t>(info.{field})}};"]
+            ends = [f"struct ::{info} info{{}};", f"{tells}(p_, &info);"]
+            ends.append(f"return {{{call}, static_cast<std::size_t>(info.{field})}};")
             return f"span<const struct ::{bare}>", ends
         if returns in ("int", "covey_tid_t"):
             return self._result(returns, call, kinds, values)
@@ -315,7 +310,8 @@ class Member:
             value = f"{kind}(const_cast<{bare} *>({call}))" if returns.startswith("const") else f"{kind}({call})"
         if not kinds:
             return kind, [f"return {value};"]
-        return f"std::tuple<{', '.join([kind, *kinds])}>", [f"auto given = {value};", f"return {{{', '.join(['std::move(given)', *values])}}};"]
+        ends = [f"auto given = {value};", f"return {{{', '.join(['std::move(given)', *values])}}};"]
+        return f"std::tuple<{', '.join([kind, *kinds])}>", ends
 
     def _result(self, returns, call, kinds, values):
         ends = [f"{returns} code = {call};"]
@@ -331,7 +327,7 @@ class Member:
         const = " const" if cls and not self.owner else ""
         template = f"template <{', '.join(self.templates)}> " if self.templates else ""
         if self.call.name in BY_HAND:
-            kind, parameters, _, body = BY_HAND[self.call.name]
+            kind, parameters, body = BY_HAND[self.call.name]
             plain = re.sub(r" = [^,]+", "", parameters)
             if kind.startswith("template"):
                 template, kind = re.match(r"(template <.*?> )(.*)", kind).groups()
@@ -343,11 +339,13 @@ class Member:
             body = "".join(f"    {s}\n" for s in self.before + ends)
         if f"{self.call.name}(" not in body:
             raise NotMapped(f"{self.call.name}(): its member does not call it")
-        comment = "".join(f"{line}\n" for line in textwrap.wrap(f"/* {self.call.doc} */", 110, subsequent_indent=" * ")) if self.call.doc else ""
+        words = textwrap.wrap(f"/* {self.call.doc} */", 110, subsequent_indent=" * ") if self.call.doc else []
+        comment = "".join(f"{line}\n" for line in words)
         indent = "    " if cls else ""
         head = "" if cls else "inline "
         kind += "" if kind.endswith("*") else " "
-        declaration = textwrap.indent(comment + f"{template}{head if not template else ''}{kind}{self.name}({parameters}){const};\n", indent)
+        declaration = f"{template or head}{kind}{self.name}({parameters}){const};\n"
+        declaration = textwrap.indent(comment + declaration, indent)
         inline = "" if template else "inline "
         definition = f"{template}{inline}{kind}{cls + '::' if cls else ''}{self.name}({plain}){const}\n{{\n{body}}}\n\n"
         return cls, declaration, definition
@@ -424,10 +422,10 @@ def calls_text(declared):
             members[cls] = members.get(cls, "") + declaration
         definitions += definition
     names = [c[0] for c in CLASSES.values()]
-    text = "".join(f"class {n}_ref;\n" for n in names) + "".join(f"class {n};\n" for n, e, _ in CLASSES.values() if e) + "\n"
+    text = "".join(f"class {n}_ref;\n" for n in names)
+    text += "".join(f"class {n};\n" for n, ends, _ in CLASSES.values() if ends) + "\n"
     text += "".join(ref_class(h, members.get(f"{CLASSES[h][0]}_ref", "")) for h in CLASSES)
     text += "".join(owner_class(h, members.get(CLASSES[h][0], "")) for h in CLASSES)
-    text += 'static_assert(sizeof(request) == sizeof(covey_req_t *) && std::is_standard_layout_v<request>,\n              "covey_wait_any() takes an array of them");\n\n'
     return text + functions + "\n" + definitions
 
 

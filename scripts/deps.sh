@@ -1,6 +1,6 @@
 #!/bin/bash
-# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, python, test, doc, lint, deb, package,
-# bench, mpi, rivals, batch, and s390x, arm64, armhf: what compiles and runs programs for these.
+# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, python, languages, test, doc,
+# lint, deb, package, bench, mpi, rivals, batch, and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
 # so before it does; both say nothing when everything is there. A package counts as there when what
@@ -38,6 +38,11 @@ python3-dev         /usr/bin/python3-config
 python3-cffi        /usr/lib/python3/dist-packages/cffi
 python3-numpy       /usr/lib/python3/dist-packages/numpy
 python3-cloudpickle /usr/lib/python3/dist-packages/cloudpickle
+'
+# the modules for Fortran and the header for C++, which are left out likewise
+languages_needs='
+python3-pycparser   /usr/lib/python3/dist-packages/pycparser
+gfortran            gfortran
 '
 test_needs='
 libcunit1-dev       CUnit/CUnit.h
@@ -113,7 +118,7 @@ cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
     echo "qemu-user  qemu-$3"
 }
-groups="build, domain, python, test, doc, lint, deb, package, bench, mpi, rivals, batch, s390x, arm64 or armhf"
+groups="build, domain, python, languages, test, doc, lint, deb, package, bench, mpi, rivals, batch, s390x, arm64 or armhf"
 read -ra compiler <<<"${CC:-cc}" # it may have a launcher before it, and options: ccache gcc -m32
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -124,6 +129,7 @@ needs_of() { # groups -> their lines
         build) echo "$build_needs" ;;
         domain) echo "$domain_needs" ;;
         python) echo "$python_needs" ;;
+        languages) echo "$languages_needs" ;;
         test) echo "$test_needs" ;;
         doc) echo "$doc_needs" ;;
         lint) echo "$lint_needs" ;;

@@ -175,7 +175,8 @@ def raw_interface(name, returns, arguments, c_name):
 
 def c_module(declared):
     text = "! Made by scripts/fortran.py from covey.h: its calls with C's own arguments.\n"
-    text += "module covey_c\n  use, intrinsic :: iso_c_binding\n  use covey_types\n  implicit none\n  public\n\n  interface\n"
+    text += "module covey_c\n  use, intrinsic :: iso_c_binding\n  use covey_types\n  implicit none\n  public\n\n"
+    text += "  interface\n"
     for call in declared.calls.values():
         text += raw_interface("c_" + call.name, call.returns, [(a.name, a.type) for a in call.arguments], call.name)
     return text + "  end interface\nend module covey_c\n"
@@ -191,7 +192,7 @@ class Wrapper:
         self.declared, self.call = declared, call
         self.dummies, self.late = [], []  # names in order: required ones, those that may be left out
         self.declare, self.local, self.before, self.after, self.given = [], [], [], [], []
-        self.answer = None
+        self.counting = []  # behind `before`: what is counted of arrays that were looked at
         self.stays = any(a.name == "req" and a.role == "handle_out" for a in call.arguments)
         self.stays = self.stays or call.name in ("covey_pack_inplace", "covey_window_get")
         # gfortran tells the length of a text that is no variable to procedures alone that are bind(C)
@@ -301,7 +302,7 @@ class Wrapper:
     def _bound_text(self, a):
         """In what is bind(C) a text is an array of any type, too, or else the compiler warns of it."""
         self._dummy(a, f"type(*), dimension(..), intent(in) :: {a.name}")
-        self.local += [f"type(c_ptr) :: {a.name}_c", f"integer(c_size_t) :: {a.name}_n", f"integer(c_int) :: {a.name}_k"]
+        self._looked_at_locals(a)
         self.local.append(f"character(kind=c_char), allocatable, target :: {a.name}_t(:)")
         self.before += [f"{a.name}_k = COVEY_BYTES", *self._looked_at(a.name)]
         self.before.append(f"allocate({a.name}_t, source=covey_chars(trim(covey_text({a.name}_c, {a.name}_n))))")
@@ -350,7 +351,7 @@ class Wrapper:
         self.given.append(f"c_loc({a.name}_c)")
         bounds = "" if one else f", [{self._elements(a)}]"
         if stays:
-            self.after += [f"nullify({a.name})", f"if (c_associated({a.name}_c)) call c_f_pointer({a.name}_c, {a.name}{bounds})"]
+            self._pointed(a, bounds)
             return
         self.local.append(f"{kind}, pointer :: {a.name}_p{shape}")
         take = [
@@ -367,12 +368,16 @@ class Wrapper:
         self.local.append(f"type(c_ptr), target :: {a.name}_c")
         self.before.append(f"{a.name}_c = c_null_ptr")
         self.given.append(f"c_loc({a.name}_c)")
-        self.after += [f"nullify({a.name})", f"if (c_associated({a.name}_c)) call c_f_pointer({a.name}_c, {a.name}, [max(answer, 0)])"]
+        self._pointed(a, ", [max(answer, 0)]")
+
+    def _pointed(self, a, bounds):
+        self.after.append(f"nullify({a.name})")
+        self.after.append(f"if (c_associated({a.name}_c)) call c_f_pointer({a.name}_c, {a.name}{bounds})")
 
     def _buffer(self, a):
         kept = ", asynchronous" if self.stays else ", contiguous"
         self._dummy(a, f"type(*), dimension(..), intent({'in' if a.const else 'inout'}){kept} :: {a.name}")
-        self.local += [f"type(c_ptr) :: {a.name}_c", f"integer(c_size_t) :: {a.name}_n", f"integer(c_int) :: {a.name}_k"]
+        self._looked_at_locals(a)
         self.given.append(f"{a.name}_c")
 
     def _bytes(self, a):
@@ -387,6 +392,10 @@ class Wrapper:
                 self.before += [f"{b.name}_k = 0", f"if (present(type)) {b.name}_k = type", *self._looked_at(b.name)]
         self.given.append(f"{a.of.name}_k")
 
+    def _looked_at_locals(self, a):
+        self.local += [f"type(c_ptr) :: {a.name}_c", f"integer(c_size_t) :: {a.name}_n"]
+        self.local.append(f"integer(c_int) :: {a.name}_k")
+
     def _looked_at(self, name):
         return [f"answer = covey_fortran_array({name}, {name}_k, {name}_n, {name}_c)", "if (answer < 0) return"]
 
@@ -394,13 +403,11 @@ class Wrapper:
         of, kind = a.of, number_type(a.type.rstrip("* "))
         if of.role == "buffer":
             self._dummy(a, f"{kind}, intent(in) :: {a.name}", True)
-            # an array is looked at once its type is known, which stands before
             if self.call.argument("stride"):
-                self.before.append(f"if (stride_c_of(stride) > 1) {of.name}_n = ({of.name}_n + stride - 1) / stride")
+                self.counting.append(f"if (stride_c > 1) {of.name}_n = ({of.name}_n + stride_c - 1) / stride_c")
             if a.shared:
-                self.before.append(f"{of.name}_n = {of.name}_n / max(c_covey_team_size(team%handle), 1)")
-            self.before.append(f"answer = covey_fortran_count({a.name}, {of.name}_n)")
-            self.before.append("if (answer < 0) return")
+                self.counting.append(f"{of.name}_n = {of.name}_n / max(c_covey_team_size(team%handle), 1)")
+            self.counting += [f"answer = covey_fortran_count({a.name}, {of.name}_n)", "if (answer < 0) return"]
             self.given.append(f"{of.name}_n")
         elif of.role == "bytes":
             self.given.append(f"{of.name}_n" if a.type == "size_t" else f"int({of.name}_n, {KINDS[a.type]})")
@@ -412,7 +419,8 @@ class Wrapper:
             self.given.append(f"len({of.name}, {KINDS[a.type]})")
         elif of.optional:
             self.local.append(f"{kind} :: {a.name}_c")
-            self.before += [f"{a.name}_c = 0", f"if (present({of.name})) {a.name}_c = size({of.name}, kind={KINDS[a.type]})"]
+            self.before.append(f"{a.name}_c = 0")
+            self.before.append(f"if (present({of.name})) {a.name}_c = size({of.name}, kind={KINDS[a.type]})")
             self.given.append(f"{a.name}_c")
         else:
             of_name = f"{of.name}_t" if of.role == "text_out" else of.name
@@ -448,7 +456,8 @@ class Wrapper:
                 "nullify(answer)",
                 f"if (c_associated(at)) call c_f_pointer(at, answer, [info%{field}])",
             ]
-            return [f"type({bare}_t), pointer :: answer(:)", "type(c_ptr) :: at", f"type({info}_t), target :: info"], ends
+            declared = [f"type({bare}_t), pointer :: answer(:)", "type(c_ptr) :: at", f"type({info}_t), target :: info"]
+            return declared, ends
         raise NotMapped(f"{name}(): what it returns, {returns}")
 
     def text(self):
@@ -459,19 +468,10 @@ class Wrapper:
         bound = " bind(C, name='')" if self.bound else ""
         text = "  " + wrapped(f"{kind} {self.call.name}({names}){result}{bound}", 2) + "\n"
         text += commented(self.call.doc, 4)
-        # a dummy that others' declarations mention comes first, which is the order of C's
-        before = [b.replace("stride_c_of(stride)", "stride_c") for b in self._in_order_of_need()]
-        before = [b.replace("+ stride - 1) / stride", "+ stride_c - 1) / stride_c") for b in before]
-        text += lines(self.declare + answer[:1] + self.local + answer[1:] + before + ends + self.after)
+        text += lines(self.declare + answer[:1] + self.local + answer[1:])
+        text += lines(self.before + self.counting + ends + self.after)
         self._check_names(text)
         return text + f"  end {kind} {self.call.name}\n\n"
-
-    def _in_order_of_need(self):
-        """What counts comes behind what looks at arrays and behind defaults."""
-        late = [i for i, b in enumerate(self.before) if "_n = (" in b or "_n / max" in b or "covey_fortran_count" in b]
-        late += [i + 1 for i in late if "covey_fortran_count" in self.before[i]]
-        rest = [b for i, b in enumerate(self.before) if i not in late]
-        return rest + [self.before[i] for i in sorted(late)]
 
     def _check_names(self, text):
         for name in ("size", "len", "max", "int", "trim", "present"):

@@ -56,6 +56,8 @@ static int type_of(const CFI_cdesc_t *array)
     }
 }
 
+/* gfortran gives empty sections a negative extent, and so it does to arrays of assumed size, a(*),
+ * which do not tell how many elements they have: both count as empty. */
 int covey_fortran_array(const CFI_cdesc_t *array, int *kind, size_t *elements, void **place)
 {
     size_t count = 1;

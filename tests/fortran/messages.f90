@@ -112,11 +112,16 @@ contains
     call is(covey_pack_inplace(msg, matrix), 0, 'covey_pack_inplace()')
     call is(covey_pack_string(msg, 'blank '), 0, 'covey_pack_string()')
     call is(covey_pack_bytes(msg, 'abcd'), 0, 'covey_pack_bytes()')
+    i = size(row)
+    call is(covey_pack(nested, row(i:i - 3)), 0, 'covey_pack() of nothing')
+    call is(covey_unpack(nested, row(:0)), 0, 'covey_unpack() of nothing')
+    call covey_msg_reset(nested)
     call is(covey_pack(nested, 7_c_int), 0, 'covey_pack() of a number')
     call is(covey_pack_msg(msg, nested), 0, 'covey_pack_msg()')
     call is(covey_pack(msg, 1.0_c_long_double), COVEY_EINVAL, 'covey_pack() of an unknown type')
     call check(index(covey_error_text(), 'has no type') > 0, 'why it is refused')
     call is(covey_pack(msg, row, count=5_c_size_t), COVEY_EINVAL, 'covey_pack() of too many')
+    call is(sizeless(msg, row), COVEY_EINVAL, 'covey_pack() of an array of assumed size')
     call is(covey_pack_inplace(msg, matrix(2, :)), COVEY_EINVAL, 'covey_pack_inplace() of a row')
 
     call is(covey_peek(msg, kind, count), 0, 'covey_peek()')
@@ -157,6 +162,12 @@ contains
     call check(.not. c_associated(msg%handle), 'covey_msg_free()')
     call subject('messages')
   end subroutine packing
+
+  integer function sizeless(msg, array)
+    type(covey_msg_t), intent(in) :: msg
+    real(c_double), intent(in) :: array(*)
+    sizeless = covey_pack(msg, array, count=4_c_size_t)
+  end function sizeless
 
   subroutine sending()
     type(covey_msg_t) :: msg, got

@@ -128,6 +128,35 @@ strict="-Wall -Wextra -Wconversion -pedantic -Werror"
     expect "it runs" "$work/static-use"
 }
 
+# ---- what is made of it for Fortran and C++, where their compilers and pycparser are ----
+
+echo '#include <covey.hpp>
+int main() { return covey::strerror(0) == nullptr || covey::join().value_or(covey::vm()); }' >"$work/use.cpp"
+echo 'program use
+  use covey
+  implicit none
+  if (len(covey_strerror(0)) == 0) error stop
+end program use' >"$work/use.f90"
+fortran_pc() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" covey-fortran; }
+# shellcheck disable=SC2046
+{
+    if [ -e "$prefix/include/covey.hpp" ] && command -v g++ >/dev/null; then
+        expect "covey.hpp is C++17, and pkg-config links it" g++ -std=c++17 -Wall -Wextra -Wconversion -pedantic -Werror \
+            $(pc --cflags) "$work/use.cpp" -o "$work/use-cxx" $(pc --libs)
+        expect "a program with it runs" "$work/use-cxx"
+        expect "covey.hpp needs no exceptions" g++ -std=c++17 -fno-exceptions $(pc --cflags) -fsyntax-only "$work/use.cpp"
+    else
+        skip "covey.hpp" "it was not made, or g++ is not installed"
+    fi
+    if [ -e "$prefix/lib/libcovey_fortran.so" ]; then
+        expect "module covey is Fortran 2018, and pkg-config links it" gfortran -std=f2018 -Wall -Wextra -Werror \
+            "$work/use.f90" -o "$work/use-fortran" $(fortran_pc --cflags --libs)
+        expect "a program with it runs" "$work/use-fortran"
+    else
+        skip "module covey" "it was not built"
+    fi
+}
+
 echo '#include <covey_domain.h>
 int main(void) { return covey_domain_error_text() == NULL; }' >"$work/domain.c"
 cp "$work/domain.c" "$work/domain.cc"
