@@ -90,7 +90,6 @@ BY_HAND = {
     "covey_vm_default": (
         "std::string",
         "",
-        None,
         """    char name[64];
     return covey_vm_default(name, sizeof name);
 """,
