@@ -68,7 +68,7 @@ HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/
 # has cffi and numpy; PYTHON names one.
 PYTHON ?= $(shell for p in python3 /usr/bin/python3; do \
 	$$p -c 'import cffi, numpy, pycparser, sysconfig; open(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null && echo $$p && break; done)
-PYTHON_SRC := $(wildcard lib/python/covey/*.py lib/python/covey/py.typed)
+PYTHON_SRC := $(wildcard lib/python/covey/*.py lib/python/covey/*/*.py lib/python/covey/py.typed)
 PYTHON_MODULES := _covey$(if $(DOMAIN_ROOMS), _domain)
 PYTHONDIR ?= $(if $(PYTHON),$(shell $(PYTHON) -c 'import sys; v = sys.version_info; p = sys.argv[1]; \
 	print(p + ("/lib/python3" if p == "/usr" else f"/lib/python{v[0]}.{v[1]}") + "/dist-packages")' $(PREFIX)))
@@ -816,7 +816,8 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -m 644 $(PVM3_CONF) $(DESTDIR)$(PVM3DIR)/conf
 	install -m 755 $(PVM3_PROGRAMS) $(DESTDIR)$(PVM3DIR)/lib
 	$(if $(PYTHON),install -d $(DESTDIR)$(PYTHONDIR)/covey && \
-		install -m 644 $(PYTHON_SRC) $(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(DESTDIR)$(PYTHONDIR)/covey && \
+		for file in $(PYTHON_SRC:lib/python/%=%); do install -D -m 644 lib/python/$$file $(DESTDIR)$(PYTHONDIR)/$$file || exit; done && \
+		install -m 644 $(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(DESTDIR)$(PYTHONDIR)/covey && \
 		$(call covey_map,$(PYTHONDIR)) >$(DESTDIR)$(LIBEXECDIR)/covey/covey-map && chmod 755 $(DESTDIR)$(LIBEXECDIR)/covey/covey-map)
 	for l in libpvm3 libgpvm3 libfpvm3; do install -m 644 $(BUILD)/pvm3/$$l.a $(DESTDIR)$(PVM3DIR)/lib && \
 		install -m 755 $(BUILD)/pvm3/$$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib && \
@@ -837,7 +838,7 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	@rm -rf $(BUILD)/uninstall
 	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
-	$(if $(PYTHON),rm -rf $(DESTDIR)$(PYTHONDIR)/covey/__pycache__ # what Python made of its modules)
+	$(if $(PYTHON),rm -rf $(addsuffix __pycache__,$(sort $(dir $(PYTHON_SRC:lib/python/%=$(DESTDIR)$(PYTHONDIR)/%)))) # what Python made of its modules)
 	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(if $(HAS_FORTRAN),$(INCLUDEDIR)/covey_fortran) $(DATADIR)/covey $(PVM3DIR) $(if $(PYTHON),$(PYTHONDIR)/covey)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
 

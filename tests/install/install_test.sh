@@ -202,7 +202,7 @@ sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/pi.c"
 python=$(for p in python3 /usr/bin/python3; do "$p" -c 'import cffi, numpy' 2>/dev/null && command -v "$p" && break; done)
 imported() { # it says where it is
     (cd / && PYTHONPATH=$(echo "$prefix"/lib/python3*/dist-packages) "$python" -c '
-import covey, covey._domain
+import covey, covey._domain, covey.demos.sort, covey.examples
 assert covey.__version__ == "'"$version"'" and covey.__file__.startswith("'"$prefix"'/")
 from covey._start import console_path
 assert console_path() == "'"$prefix"'/bin/covey", console_path()')

@@ -1,0 +1,19 @@
+"""deadlock.py - everyone waits for the one before and sends only then: nobody ever gets anything.
+
+    covey run -n 4 python3 -m covey.examples.deadlock
+
+Try: a wait without a timeout, and see who waits for whom by `covey ps` and `covey top`. It is cured by an order:
+rank 0 sends first, or sendrecv().
+"""
+import covey
+
+team = covey.join().world()
+after, before = (team.rank + 1) % team.size, (team.rank - 1) % team.size
+try:
+    team.send(team.recv(before, timeout=1), after)
+except covey.TimedOut:
+    print(f"task {team.rank} waited in vain for task {before}")
+team.barrier()
+got = team.sendrecv(team.rank, after, before)  # sends without waiting for what it receives
+if team.rank == 0:
+    print("with sendrecv() task 0 got", got)

@@ -1,0 +1,39 @@
+"""race.py - two tasks read a number, add one and write it: without a lock additions get lost.
+
+    covey run -n 4 python3 -m covey.examples.race
+
+Try: fewer rounds without the pause: the race is still there, but seldom seen.
+"""
+import time
+
+import covey
+
+ROUNDS = 5
+vm = covey.join()
+team = vm.world()
+
+
+def add(session):
+    """Reads, thinks and writes, as if nobody else did: whatever was written meanwhile is lost."""
+    count = int(session.get()[1] or 0)
+    time.sleep(0.01)
+    session.put(str(count + 1).encode(), session.get()[0])
+
+
+with vm.session("race") as session:
+    for locked in False, True:
+        team.barrier()
+        if team.rank == 0:
+            session.put(b"0", session.get()[0])
+        team.barrier()
+        for _ in range(ROUNDS):
+            if locked:
+                with vm.lock("race"):
+                    add(session)
+            else:
+                add(session)
+        team.barrier()
+        if team.rank == 0:
+            count = int(session.get()[1])
+            print("with a lock:" if locked else "without a lock:", count, "of", ROUNDS * team.size)
+    team.barrier()
