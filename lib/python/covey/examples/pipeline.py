@@ -2,7 +2,7 @@
 
     covey run -n 4 python3 -m covey.examples.pipeline
 
-Try: `covey record -o run.trace` on another console with a longer loop, and look at how the stages overlap.
+Try: a longer loop with `covey run --trace run.trace ...`, then `covey trace run.trace --why`: how do the stages overlap?
 """
 import covey
 
