@@ -328,18 +328,18 @@ $(BUILD)/cxx/covey.hpp: $(BUILD)/covey.json lib/cxx/covey.hpp.in scripts/cxx.py 
 	$(call say,c++)
 	$(Q)$(DECLARING) -B scripts/cxx.py $< lib/cxx/covey.hpp.in $@
 
-# A module needs the .mod files of those before it: all are compiled in one rule, in their order. gfortran warns of
-# what it adds itself to copy arrays whose elements do not lie one after the other.
-FORTRAN_FLAGS := -std=f2018 -Wall -Wextra -Wno-maybe-uninitialized -O1 -g -fPIC $(SANITIZE)
+# A module needs the .mod files of those before it: all are compiled in one rule, in their order.
+FORTRAN_FLAGS := -std=f2018 -Wall -Wextra -O2 -g -fPIC $(SANITIZE)
 FORTRAN_MODULES := covey_types covey_texts covey_c covey
-$(BUILD)/fortran/covey.ok: $(BUILD)/covey.json lib/fortran/texts.f90 scripts/fortran.py scripts/calls.py
+$(BUILD)/fortran/covey.ok: $(BUILD)/covey.json lib/fortran/texts.f90 lib/fortran/arrays.h scripts/fortran.py scripts/fortran_arrays.py scripts/calls.py
 	@mkdir -p $(@D)
 	$(call say,fortran)
 	$(Q)$(DECLARING) -B scripts/fortran.py $< $(@D)
 	$(Q)cp lib/fortran/texts.f90 $(@D)/covey_texts.f90
 	$(Q)cd $(@D) && for m in $(FORTRAN_MODULES); do $(GFORTRAN) $(FORTRAN_FLAGS) -c $$m.f90 || exit; done
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $(@D)/arrays_calls.o $(@D)/arrays_calls.c
 	@touch $@
-FORTRAN_OBJ := $(FORTRAN_MODULES:%=$(BUILD)/fortran/%.o)
+FORTRAN_OBJ := $(FORTRAN_MODULES:%=$(BUILD)/fortran/%.o) $(BUILD)/fortran/arrays_calls.o
 $(FORTRAN_OBJ): $(BUILD)/fortran/covey.ok ;
 
 $(BUILD)/libcovey_fortran.a: $(FORTRAN_OBJ) $(call objects,lib/fortran/arrays.c)

@@ -4,55 +4,24 @@
 covey_types.f90   types and constants
 covey_c.f90       each call as C has it: every pointer a type(c_ptr)
 covey.f90         each call as Fortran has it
+arrays_calls.c    what calls with arrays of any type lead to
 
 A call that cannot be mapped is an error, which names it.
 """
 import os
 import re
 import sys
-import textwrap
 
 import calls
 from calls import NotMapped
+from fortran_arrays import KINDS, Bound, arrays_in_c, bound_calls, commented, lines, number_type, wrapped
 
 sys.dont_write_bytecode = True
 
-KINDS = {
-    "char": "c_char",
-    "int": "c_int",
-    "size_t": "c_size_t",
-    "ptrdiff_t": "c_ptrdiff_t",
-    "covey_tid_t": "covey_tid_t",
-    **{f"{u}int{b}_t": f"c_int{b}_t" for u in ("", "u") for b in (8, 16, 32, 64)},
-}
 # Fortran has one name for what C tells apart by case or by `struct`
 RENAMED = {"COVEY_VERSION": "COVEY_VERSION_TEXT"}
-# values that a caller need not give
-DEFAULTS = {"covey_pack.stride": 1, "covey_unpack.stride": 1}
 # larger ones would be written out in whole
 ZEROED_BYTES_MAX = 20000
-
-
-def number_type(ctype):
-    if ctype == "double":
-        return "real(c_double)"
-    if ctype in KINDS:
-        return f"integer({KINDS[ctype]})"
-    return None
-
-
-def wrapped(line, indent):
-    """A statement in lines that Fortran takes."""
-    pieces = textwrap.wrap(line, 120 - indent, break_long_words=False, break_on_hyphens=False, subsequent_indent="    ")
-    return (" &\n" + " " * indent).join(pieces)
-
-
-def lines(statements, indent=4):
-    return "".join(" " * indent + wrapped(s, indent) + "\n" for s in statements)
-
-
-def commented(text, indent):
-    return "".join(" " * indent + f"! {line}\n" for line in textwrap.wrap(text, 110 - indent))
 
 
 # ---- types and constants ----------------------------------------------------------------------
@@ -192,11 +161,6 @@ class Wrapper:
         self.declared, self.call = declared, call
         self.dummies, self.late = [], []  # names in order: required ones, those that may be left out
         self.declare, self.local, self.before, self.after, self.given = [], [], [], [], []
-        self.counting = []  # behind `before`: what is counted of arrays that were looked at
-        self.stays = any(a.name == "req" and a.role == "handle_out" for a in call.arguments)
-        self.stays = self.stays or call.name in ("covey_pack_inplace", "covey_window_get")
-        # gfortran tells the length of a text that is no variable to procedures alone that are bind(C)
-        self.bound = any(a.role in ("buffer", "bytes") for a in call.arguments)
         for a in call.arguments:
             getattr(self, "_" + a.role)(a)
 
@@ -215,17 +179,11 @@ class Wrapper:
         self.given.append(f"{a.name}_c")
 
     def _value(self, a):
-        default = DEFAULTS.get(a.key)
         kind = number_type(a.type)
         if kind is None:
             raise NotMapped(f"{self.call.name}(): the type {a.type}")
-        self._dummy(a, f"{kind}, intent(in) :: {a.name}", default is not None)
-        if default is None:
-            self.given.append(a.name)
-            return
-        self.local.append(f"{kind} :: {a.name}_c")
-        self.before += [f"{a.name}_c = {default}", f"if (present({a.name})) {a.name}_c = {a.name}"]
-        self.given.append(f"{a.name}_c")
+        self._dummy(a, f"{kind}, intent(in) :: {a.name}")
+        self.given.append(a.name)
 
     def _handle(self, a):
         self._dummy(a, f"type({a.element}), intent(in) :: {a.name}")
@@ -287,9 +245,6 @@ class Wrapper:
         self.given.append("context_c")
 
     def _text(self, a):
-        if self.bound:
-            self._bound_text(a)
-            return
         self._dummy(a, f"character(*), intent(in) :: {a.name}")
         self.local.append(f"character(kind=c_char), allocatable, target :: {a.name}_t(:)")
         text = a.name if a.key in calls.EXACT_TEXTS else f"trim({a.name})"
@@ -298,15 +253,6 @@ class Wrapper:
         else:
             self.before.append(f"allocate({a.name}_t, source=covey_chars({text}))")
         self._pointer(a, f"{a.name}_t")
-
-    def _bound_text(self, a):
-        """In what is bind(C) a text is an array of any type, too, or else the compiler warns of it."""
-        self._dummy(a, f"type(*), dimension(..), intent(in) :: {a.name}")
-        self._looked_at_locals(a)
-        self.local.append(f"character(kind=c_char), allocatable, target :: {a.name}_t(:)")
-        self.before += [f"{a.name}_k = COVEY_BYTES", *self._looked_at(a.name)]
-        self.before.append(f"allocate({a.name}_t, source=covey_chars(trim(covey_text({a.name}_c, {a.name}_n))))")
-        self.given.append(f"c_loc({a.name}_t)")
 
     def _texts(self, a):
         self._dummy(a, f"character(*), intent(in) :: {a.name}(:)")
@@ -374,44 +320,9 @@ class Wrapper:
         self.after.append(f"nullify({a.name})")
         self.after.append(f"if (c_associated({a.name}_c)) call c_f_pointer({a.name}_c, {a.name}{bounds})")
 
-    def _buffer(self, a):
-        kept = ", asynchronous" if self.stays else ", contiguous"
-        self._dummy(a, f"type(*), dimension(..), intent({'in' if a.const else 'inout'}){kept} :: {a.name}")
-        self._looked_at_locals(a)
-        self.given.append(f"{a.name}_c")
-
-    def _bytes(self, a):
-        self._buffer(a)
-        self.before += [f"{a.name}_k = COVEY_BYTES", *self._looked_at(a.name)]
-
-    def _type(self, a):
-        """The arrays tell type and counts; those that nobody counts give their place alone."""
-        self._dummy(a, f"integer(c_int), intent(in) :: {a.name}", True)
-        for b in self.call.arguments:
-            if b.role == "buffer":
-                self.before += [f"{b.name}_k = 0", f"if (present(type)) {b.name}_k = type", *self._looked_at(b.name)]
-        self.given.append(f"{a.of.name}_k")
-
-    def _looked_at_locals(self, a):
-        self.local += [f"type(c_ptr) :: {a.name}_c", f"integer(c_size_t) :: {a.name}_n"]
-        self.local.append(f"integer(c_int) :: {a.name}_k")
-
-    def _looked_at(self, name):
-        return [f"answer = covey_fortran_array({name}, {name}_k, {name}_n, {name}_c)", "if (answer < 0) return"]
-
     def _counted(self, a):
         of, kind = a.of, number_type(a.type.rstrip("* "))
-        if of.role == "buffer":
-            self._dummy(a, f"{kind}, intent(in) :: {a.name}", True)
-            if self.call.argument("stride"):
-                self.counting.append(f"if (stride_c > 1) {of.name}_n = ({of.name}_n + stride_c - 1) / stride_c")
-            if a.shared:
-                self.counting.append(f"{of.name}_n = {of.name}_n / max(c_covey_team_size(team%handle), 1)")
-            self.counting += [f"answer = covey_fortran_count({a.name}, {of.name}_n)", "if (answer < 0) return"]
-            self.given.append(f"{of.name}_n")
-        elif of.role == "bytes":
-            self.given.append(f"{of.name}_n" if a.type == "size_t" else f"int({of.name}_n, {KINDS[a.type]})")
-        elif of.role in ("list", "text_view"):
+        if of.role in ("list", "text_view"):
             self.local.append(f"{kind}, target :: {a.name}_c")
             self.before.append(f"{a.name}_c = 0")
             self.given.append(f"c_loc({a.name}_c)")
@@ -465,11 +376,10 @@ class Wrapper:
         kind = "subroutine" if self.call.returns == "void" else "function"
         result = "" if kind == "subroutine" else " result(answer)"
         names = ", ".join(self.dummies + self.late)
-        bound = " bind(C, name='')" if self.bound else ""
-        text = "  " + wrapped(f"{kind} {self.call.name}({names}){result}{bound}", 2) + "\n"
+        text = "  " + wrapped(f"{kind} {self.call.name}({names}){result}", 2) + "\n"
         text += commented(self.call.doc, 4)
         text += lines(self.declare + answer[:1] + self.local + answer[1:])
-        text += lines(self.before + self.counting + ends + self.after)
+        text += lines(self.before + ends + self.after)
         self._check_names(text)
         return text + f"  end {kind} {self.call.name}\n\n"
 
@@ -488,9 +398,12 @@ def fortran_module(declared):
     text += "  ! what they are made of: types, constants, texts\n"
     text += lines(["public :: " + n for n in public_names(declared)], 2) + "\n"
     text += lines([f"public :: {n}" for n in declared.calls], 2)
+    bound = bound_calls(declared)
+    text += "\n  interface\n" + "".join(Bound(call).interface() for call in bound) + "  end interface\n"
     text += "\ncontains\n\n"
     for call in declared.calls.values():
-        text += Wrapper(declared, call).text()
+        if call not in bound:
+            text += Wrapper(declared, call).text()
     return text + "end module covey\n"
 
 
@@ -511,10 +424,11 @@ def check_names(declared):
 
 def make(declared, folder):
     check_names(declared)
-    modules = {"covey_types": types_module, "covey_c": c_module, "covey": fortran_module}
-    texts = {name: text_of(declared) for name, text_of in modules.items()}
+    files = {"covey_types.f90": types_module, "covey_c.f90": c_module, "covey.f90": fortran_module}
+    files["arrays_calls.c"] = arrays_in_c
+    texts = {name: text_of(declared) for name, text_of in files.items()}
     for name, text in texts.items():
-        with open(os.path.join(folder, f"{name}.f90"), "w", encoding="ascii") as file:
+        with open(os.path.join(folder, name), "w", encoding="ascii") as file:
             file.write(text)
 
 

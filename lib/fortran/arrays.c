@@ -7,15 +7,11 @@
  * before the library is called, which does not know of it: the cause is kept here, and told until
  * the library has another.
  */
-#include <covey.h>
+#include "lib/fortran/arrays.h"
 
-#include <ISO_Fortran_binding.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-int covey_fortran_array(const CFI_cdesc_t *array, int *kind, size_t *elements, void **place);
-int covey_fortran_count(const size_t *given, size_t *elements);
-const char *covey_fortran_why(void);
 
 static _Thread_local char own_cause[160], library_cause[512];
 
@@ -58,30 +54,49 @@ static int type_of(const CFI_cdesc_t *array)
 
 /* gfortran gives empty sections a negative extent, and so it does to arrays of assumed size, a(*),
  * which do not tell how many elements they have: both count as empty. */
-int covey_fortran_array(const CFI_cdesc_t *array, int *kind, size_t *elements, void **place)
+int covey_fortran_array(const CFI_cdesc_t *from, int type, struct array *array)
 {
     size_t count = 1;
-    for (int i = 0; i < array->rank; i++)
-        count *= array->dim[i].extent > 0 ? (size_t)array->dim[i].extent : 0;
-    if (count > 1 && !CFI_is_contiguous(array))
+    for (int i = 0; i < from->rank; i++)
+        count *= from->dim[i].extent > 0 ? (size_t)from->dim[i].extent : 0;
+    if (count > 1 && !CFI_is_contiguous(from))
         return refuse(
             "the elements of the array do not lie one after the other, and it cannot be copied");
-    int type = *kind != 0 ? *kind : type_of(array);
-    size_t bytes = covey_type_size(type);
+    array->type = type != 0 ? type : type_of(from);
+    size_t bytes = covey_type_size(array->type);
     if (bytes == 0)
         return refuse("covey.h has no type for the elements of the array");
-    *kind = type;
-    *elements = count * array->elem_len / bytes;
-    *place = array->base_addr;
+    array->count = count * from->elem_len / bytes;
+    array->base = from->base_addr;
     return COVEY_OK;
 }
 
-int covey_fortran_count(const size_t *given, size_t *elements)
+int covey_fortran_share(struct array *array, const size_t *given, int members)
 {
+    size_t parts = members > 0 ? (size_t)members : 1;
+    if (given == NULL && array->count % parts != 0)
+        return refuse("the array has not as many elements for each member");
+    array->count /= parts;
+    return covey_fortran_count(array, given, 1);
+}
+
+int covey_fortran_count(struct array *array, const size_t *given, ptrdiff_t stride)
+{
+    if (stride > 1)
+        array->count = (array->count + (size_t)stride - 1) / (size_t)stride;
     if (given == NULL)
         return COVEY_OK;
-    if (*given > *elements)
+    if (*given > array->count)
         return refuse("the array has fewer elements than count says");
-    *elements = *given;
+    array->count = *given;
     return COVEY_OK;
+}
+
+char *covey_fortran_text(const CFI_cdesc_t *text)
+{
+    const char *letters = text->base_addr;
+    size_t length = text->elem_len;
+    while (length > 0 && letters[length - 1] == ' ')
+        length--;
+    return strndup(letters, length);
 }

@@ -4,7 +4,7 @@ module covey_texts
   use covey_types
   implicit none
   private
-  public :: covey_text, covey_chars, covey_words_t, covey_fortran_array, covey_fortran_count, covey_fortran_why
+  public :: covey_text, covey_chars, covey_words_t, covey_fortran_why
 
   ! A text of C's as Fortran's: an array of characters, such as covey_host_t%name, up to its NUL; what a
   ! pointer points to; so many bytes there.
@@ -24,24 +24,6 @@ module covey_texts
 
   ! arrays.c
   interface
-    ! Type, number of elements and place of an array. A kind that is not 0 is what its bytes are taken for.
-    function covey_fortran_array(array, kind, elements, place) bind(C) result(answer)
-      import
-      type(*), dimension(..), intent(in) :: array
-      integer(c_int), intent(inout) :: kind
-      integer(c_size_t), intent(out) :: elements
-      type(c_ptr), intent(out) :: place
-      integer(c_int) :: answer
-    end function covey_fortran_array
-
-    ! The count that the caller gave, if he did, in place of the elements that there are.
-    function covey_fortran_count(given, elements) bind(C) result(answer)
-      import
-      integer(c_size_t), intent(in), optional :: given
-      integer(c_size_t), intent(inout) :: elements
-      integer(c_int) :: answer
-    end function covey_fortran_count
-
     ! What covey_error_text() says: the cause of the last failure, of an array or of the library.
     function covey_fortran_why() bind(C) result(answer)
       import

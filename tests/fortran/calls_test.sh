@@ -8,7 +8,7 @@ needs tests/fortran/messages "Covey was built without its modules for Fortran"
 
 mkdir "$dir/modules"
 expect "a call that cannot be mapped is an error" refuses_the_unknown scripts/fortran.py "$dir/modules"
-calls_all < <(nm -u "$BUILD"/tests/fortran/*.o | sed -n 's/.*__covey_MOD_//p')
+calls_all < <(nm -u "$BUILD"/tests/fortran/*.o | sed -n 's/.*__covey_MOD_//p; s/.*U covey_fortran_/covey_/p')
 
 program "without a VM" "$BUILD/tests/fortran/networks"
 covey start --local 2 >"$dir/started" || bad "a virtual machine of two hosts starts"
