@@ -1,6 +1,7 @@
 /*
- * web_feed.c - a VM that is made up: a wave of load goes over its hosts, tasks come and go, a bag
- * is worked through, and each look brings a line of a log.
+ * web_feed.c - a VM that is made up: a wave of load goes over its hosts, tasks come and go,
+ * compute, send and wait for messages, a lock and a bag, the bag is worked through, and each look
+ * brings a line of a log.
  */
 #include "tests/tool/web_feed.h"
 
@@ -40,10 +41,41 @@ static void make_hosts(const struct web_feed *feed, int number, struct web_look 
     }
 }
 
+/* Of five tasks one waits for the lock, one for the bag, one for a message of the first task, one
+ * does not use the library, and one does not wait. */
+static struct covey_task_stat task_does(const struct web_feed *feed, int number, int i)
+{
+    double at_s = 100 + 2 * number;
+    struct covey_task_stat does = {.at_s = at_s,
+                                   .age_s = at_s,
+                                   .elapsed_s = i % 5 == 3 ? -1 : at_s,
+                                   .cpu_s = 0.1 * (i % 10) * at_s,
+                                   .memory_bytes = 4e6 * (1 + i % 7),
+                                   .idle_s = 0.1 * (i % 4) * at_s,
+                                   .communication_s = 0.05 * (i % 6) * at_s,
+                                   .sent = (10 + i % 90) * at_s,
+                                   .sent_bytes = 1e4 * (1 + i % 8) * at_s,
+                                   .received = (20 + i % 30) * at_s,
+                                   .received_bytes = 2e4 * (1 + i % 9) * at_s};
+    if (i % 5 > 2)
+        return does;
+    does.waits = i % 5 == 2 ? COVEY_WAITS_MESSAGE : COVEY_WAITS_NAME;
+    does.waits_s = 0.5 + i % 1000;
+    does.peer = 0x40001;
+    does.tag = 11;
+    snprintf(does.call, sizeof does.call, "%s", (const char *[]){"lock", "bag_get", "recv"}[i % 5]);
+    if (feed->program != NULL)
+        snprintf(does.name, sizeof does.name, "%s", feed->program);
+    else
+        snprintf(does.name, sizeof does.name, "%s", i % 5 == 0 ? "result" : "frames");
+    return does;
+}
+
 static void make_tasks(const struct web_feed *feed, int number, struct web_look *look)
 {
     int n = feed->hosts * feed->tasks;
     look->tasks = calloc((size_t)n + 1, sizeof *look->tasks);
+    look->task_stats = calloc((size_t)n + 1, sizeof *look->task_stats);
     for (int i = 0; i < n; i++) {
         int host = i % feed->hosts, age = i / feed->hosts;
         /* the tasks at the begin of the list are new ones in each look */
@@ -51,7 +83,7 @@ static void make_tasks(const struct web_feed *feed, int number, struct web_look 
         struct covey_task *task = &look->tasks[look->task_count];
         if (look->hosts[host].state != COVEY_HOST_UP)
             continue;
-        look->task_count++;
+        look->task_stats[look->task_count++] = task_does(feed, number, i);
         *task = (struct covey_task){.tid = (host + 1) * 0x40000 + age + 1 + life * 0x400 % 0x3f000,
                                     .host = host + 1,
                                     .state = COVEY_TASK_RUNNING};
@@ -123,6 +155,7 @@ void web_feed_free(struct web_look *look)
     free(look->hosts);
     free(look->stats);
     free(look->tasks);
+    free(look->task_stats);
     free(look->bags);
     free(look->held);
     free(look->nodes);

@@ -8,10 +8,10 @@
 #include "tools/web/web_look.h"
 
 struct web_feed {
-    int hosts, tasks; /* tasks: of a host */
-    int churn;        /* tasks of the VM that are others in the next look */
-    const char
-        *program; /* what tasks run, and the name of hosts and locks, and lines; NULL: usual ones */
+    int hosts, tasks;    /* tasks: of a host */
+    int churn;           /* tasks of the VM that are others in the next look */
+    const char *program; /* what tasks run, and the name of hosts, locks and bags, and lines; NULL:
+                            usual ones */
 };
 
 /* The look of that number, to be freed by web_feed_free(). */

@@ -133,15 +133,27 @@ if command -v chromium >/dev/null; then
     expect "the network" [ "$(line 5)" = true ]
     expect "and so many tasks as fit" [ "$(line 6)" = 160 ]
     expect "of which it says so" grep -q '^rows 1 to 160 of 6' "$dir/out"
+    expect "who waits" seen 'until=waits !== null && totals !== null' 'eval=document.getElementById("waitsnote").textContent' 'eval=document.querySelectorAll("#waits tbody tr").length' \
+        'eval=document.querySelector("#waits tbody tr").textContent' 'eval=document.getElementById("waitsfirst").textContent'
+    expect "how many, and of whom that is not known" grep -qE '^[0-9]{4} tasks wait now; the 20 longest waits are shown, all: covey ps --sort wait. Of [0-9]{3} tasks it is not known' "$dir/out"
+    expect "with the longest" [ "$(line 2)" = 20 ]
+    expect "of which it says who, where, what for and how long" grep -qE '^t[0-9a-f]+node[0-9]+simulate --part [0-9]+(lock result|bag_get frames|recv from t40001 tag 11)17 min$' "$dir/out"
+    expect "and for whom most wait" grep -qE '^Most wait for t40001: 1[0-9]{3} tasks' "$dir/out"
+    expect "what tasks do" seen "until=newest >= 300 && taskFigures.some(b => b !== 255)" 'eval=(document.getElementById("open").click(), draw(), describe(0, TOP + H * (1 + drawnRows.findIndex(r => r.task === 14 || r.task === 4)) - 1))' \
+        'eval=(() => { const c = document.getElementById("timeline"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, has = n => { for (let i = 0; i < d.length; i += 4) if (d[i] === ink[n][0] && d[i + 1] === ink[n][1] && d[i + 2] === ink[n][2]) return true; return false; }; return ["compute", "call", "wait"].map(has).join(); })()'
+    expect "is told in words" [ "$(grep -cE '^(computes [0-9]+ %, in calls [0-9]+ %, waits [0-9]+ %, seen for|now: CPU [0-9]+ %, memory [0-9]+ MB|out [0-9]+/s messages, .*/s; in [0-9]+/s, )' "$dir/out")" = 3 ]
+    expect "and in colours" grep -qx 'true,true,true' "$dir/out"
     end
-    serve 2 2 1 100 100 10000000 "$hostile"
-    expect "hostile names" seen 'until=totals !== null && document.getElementById("log").childElementCount > 3' 'eval=document.body.innerText' 'eval=document.title' \
+    serve 2 6 1 100 100 10000000 "$hostile"
+    expect "hostile names" seen 'until=totals !== null && waits !== null && document.getElementById("log").childElementCount > 3' 'eval=document.body.innerText' 'eval=document.title' \
         'eval=typeof owned' 'eval=document.images.length + document.scripts.length'
     expect "of the VM are shown" grep -qF "Virtual machine $hostile" "$dir/out"
     shown() {
         grep -qF "node01$hostile" "$dir/out" && grep -F "$hostile" "$dir/out" | grep -q 'look [0-9]*: <' && grep -qF "began: $hostile" "$dir/out"
     }
     expect "and those of hosts, tasks and what is logged" shown
+    waited_for() { grep -qF "lock $hostile" "$dir/out" && grep -qF "bag_get $hostile" "$dir/out"; }
+    expect "those of a lock and a bag that tasks wait for" waited_for
     expect "and not run" [ "$(tail -n 2 "$dir/out" | tr '\n' ' ')" = "undefined 1 " ]
 else
     skip "the page in a browser" "chromium is not installed"

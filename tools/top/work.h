@@ -82,4 +82,7 @@ const char *work_state_name(int state);
 /* What the task waits for: "recv from t40001 tag 11", "-". COLUMN_CELL_BYTES of the cell. */
 void work_print_wait(const struct covey_task_stat *stat, char *cell);
 
+/* A command without the folder of its program. COLUMN_CELL_BYTES of the cell. */
+void work_print_program(const char *command, char *cell);
+
 #endif

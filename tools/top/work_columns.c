@@ -114,14 +114,18 @@ static void print_command(const void *of, char *cell)
     snprintf(cell, COLUMN_CELL_BYTES, "%s", row->task.command);
 }
 
-/* Without the folder of the program. */
-static void print_program(const void *of, char *cell)
+void work_print_program(const char *command, char *cell)
 {
-    const struct work *row = of;
-    const char *command = row->task.command, *end = strchrnul(command, ' '), *at = end;
+    const char *end = strchrnul(command, ' '), *at = end;
     while (at > command && at[-1] != '/')
         at--;
     snprintf(cell, COLUMN_CELL_BYTES, "%s", at < end ? at : command);
+}
+
+static void print_program(const void *of, char *cell)
+{
+    const struct work *row = of;
+    work_print_program(row->task.command, cell);
 }
 
 static void print_wait(const void *of, char *cell)

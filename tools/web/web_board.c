@@ -21,9 +21,9 @@ struct board *board_create(const char *vm, int period_ms)
         return NULL;
     snprintf(board->vm, sizeof board->vm, "%s", vm);
     board->period_ms = period_ms;
-    memset(board->all, BOARD_UNKNOWN, sizeof board->all);
-    memset(board->host_samples, BOARD_UNKNOWN, sizeof board->host_samples);
-    memset(board->task_samples, BOARD_UNKNOWN, sizeof board->task_samples);
+    memset(board->all, WEB_UNKNOWN, sizeof board->all);
+    memset(board->host_samples, WEB_UNKNOWN, sizeof board->host_samples);
+    memset(board->task_samples, WEB_UNKNOWN, sizeof board->task_samples);
     return board;
 }
 
@@ -65,16 +65,7 @@ static int find_in_look(const struct web_look *look, int32_t index)
 
 static uint8_t share_byte(double share)
 {
-    return share < 0 || isnan(share) ? BOARD_UNKNOWN
-                                     : (uint8_t)lround((share > 1 ? 1 : share) * 200);
-}
-
-static uint8_t rate_byte(double rate)
-{
-    if (rate < 0 || isnan(rate))
-        return BOARD_UNKNOWN;
-    double steps = round(6 * log2(1 + rate));
-    return (uint8_t)(steps > 254 ? 254 : steps);
+    return share < 0 || isnan(share) ? WEB_UNKNOWN : (uint8_t)lround((share > 1 ? 1 : share) * 200);
 }
 
 static void put_tasks(uint8_t *bytes, double tasks)
@@ -91,13 +82,13 @@ static double memory_share(const struct covey_host_stat *stat)
 
 static void put_host(uint8_t bytes[BOARD_HOST_BYTES], const struct covey_host_stat *stat)
 {
-    memset(bytes, BOARD_UNKNOWN, BOARD_HOST_BYTES);
+    memset(bytes, WEB_UNKNOWN, BOARD_HOST_BYTES);
     if (!stat->known)
         return;
     bytes[BOARD_CPU] = share_byte(stat->cpu_busy);
     bytes[BOARD_MEMORY] = share_byte(memory_share(stat));
-    bytes[BOARD_NET_IN] = rate_byte(stat->net_received_bytes_per_s);
-    bytes[BOARD_NET_OUT] = rate_byte(stat->net_sent_bytes_per_s);
+    bytes[BOARD_NET_IN] = web_rate_byte(stat->net_received_bytes_per_s);
+    bytes[BOARD_NET_OUT] = web_rate_byte(stat->net_sent_bytes_per_s);
     put_tasks(bytes, stat->tasks);
 }
 
@@ -129,9 +120,9 @@ static void put_all(struct board *board, const struct web_look *look)
     }
     bytes[BOARD_CPU] = share_byte(cpu.count == 0 ? -1 : cpu.sum / cpu.count);
     bytes[BOARD_MEMORY] = share_byte(memory.count == 0 ? -1 : memory.sum / memory.count);
-    bytes[BOARD_NET_IN] = rate_byte(in.count == 0 ? -1 : in.sum);
-    bytes[BOARD_NET_OUT] = rate_byte(out.count == 0 ? -1 : out.sum);
-    put_tasks(bytes, look->host_count == 0 ? -1 : look->task_count);
+    bytes[BOARD_NET_IN] = web_rate_byte(in.count == 0 ? -1 : in.sum);
+    bytes[BOARD_NET_OUT] = web_rate_byte(out.count == 0 ? -1 : out.sum);
+    put_tasks(bytes, look->host_count == 0 ? -1 : look->task_count + look->tasks_left_out);
 }
 
 /* ---- hosts ---- */
@@ -147,7 +138,7 @@ static int row_for_host(struct board *board)
             (oldest < 0 || board->hosts[i].last < board->hosts[oldest].last))
             oldest = i;
     for (int s = 0; oldest >= 0 && s < BOARD_SAMPLES; s++)
-        memset(board->host_samples[s][oldest], BOARD_UNKNOWN, BOARD_HOST_BYTES);
+        memset(board->host_samples[s][oldest], WEB_UNKNOWN, BOARD_HOST_BYTES);
     return oldest;
 }
 
@@ -206,7 +197,7 @@ static void take_host(struct board *board, const struct covey_host *host,
 
 static void take_hosts(struct board *board, const struct web_look *look)
 {
-    memset(board->host_samples[board->count % BOARD_SAMPLES], BOARD_UNKNOWN,
+    memset(board->host_samples[board->count % BOARD_SAMPLES], WEB_UNKNOWN,
            sizeof board->host_samples[0]);
     board->host_count = 0;
     board->hosts_left_out = 0;
@@ -272,7 +263,21 @@ static bool is_silent(const struct web_look *look, int32_t host)
                                      look->hosts[i].state != COVEY_HOST_DOWN);
 }
 
-static void keep_task(struct board *board, struct roll *roll, int i, int at)
+/* A task of the look has the row from now on, or goes on to have it. */
+static void put_task(struct board_task *row, const struct roll *roll, const struct covey_task *task,
+                     uint8_t *sample)
+{
+    const struct covey_task_stat *does = &roll->look->task_stats[task - roll->look->tasks];
+    struct work_rates rates;
+    work_rates(row->used ? &row->did : NULL, does, &rates);
+    *sample = web_task_byte(task->state, &rates);
+    web_figures(does, &rates, row->figures);
+    row->used = true;
+    row->is = *task;
+    row->did = *does;
+}
+
+static void keep_task(struct board *board, struct roll *roll, int i, int at, uint8_t *sample)
 {
     struct board_task *row = &board->tasks[i];
     const struct covey_task *task = roll->tasks[at];
@@ -281,8 +286,8 @@ static void keep_task(struct board *board, struct roll *roll, int i, int at)
     if (host >= 0)
         roll->rows[host]++;
     board->changed[BOARD_HOSTS + i] = strcmp(row->is.command, task->command) != 0;
-    row->is = *task;
     row->last = board->count + 1;
+    put_task(row, roll, task, sample);
 }
 
 static void end_task(struct board *board, struct roll *roll, int i)
@@ -298,12 +303,11 @@ static void follow_tasks(struct board *board, struct roll *roll, uint8_t *sample
     for (int i = 0; i < board->tasks_used; i++) {
         const struct board_task *row = &board->tasks[i];
         int at = row->ended ? -1 : roll_find(roll, row->is.tid);
-        sample[i] = BOARD_ENDED;
+        sample[i] = WEB_TASK_ENDED;
         if (at >= 0 && (row->is.pid == 0 || row->is.pid == roll->tasks[at]->pid)) {
-            keep_task(board, roll, i, at);
-            sample[i] = (uint8_t)row->is.state;
+            keep_task(board, roll, i, at, &sample[i]);
         } else if (at < 0 && !row->ended && is_silent(roll->look, row->is.host)) {
-            sample[i] = BOARD_SILENT;
+            sample[i] = WEB_TASK_SILENT;
         } else if (!row->ended) {
             end_task(board, roll, i);
         }
@@ -324,7 +328,7 @@ static int row_for_task(struct board *board, struct roll *roll)
     if (oldest < 0)
         return -1;
     for (int s = 0; s < BOARD_SAMPLES; s++)
-        board->task_samples[s][oldest] = BOARD_UNKNOWN;
+        board->task_samples[s][oldest] = WEB_UNKNOWN;
     roll->fresh++;
     return oldest;
 }
@@ -340,14 +344,13 @@ static void add_tasks(struct board *board, struct roll *roll, uint8_t *sample, i
         if ((i = row_for_task(board, roll)) < 0)
             return;
         struct board_task *row = &board->tasks[i];
-        *row = (struct board_task){
-            .used = true, .first = board->count, .last = board->count + 1, .is = *task};
+        *row = (struct board_task){.first = board->count, .last = board->count + 1};
         snprintf(row->host, sizeof row->host, "%s", host < 0 ? "?" : roll->look->hosts[host].name);
         roll->shown[at] = true;
         if (host >= 0)
             roll->rows[host]++;
         board->changed[BOARD_HOSTS + i] = true;
-        sample[i] = (uint8_t)task->state;
+        put_task(row, roll, task, &sample[i]);
         tell_task(board, roll, row);
     }
 }
@@ -360,7 +363,7 @@ static void take_tasks(struct board *board, const struct web_look *look)
                         .tasks = calloc(n, sizeof *roll.tasks),
                         .shown = calloc(n, sizeof *roll.shown),
                         .rows = calloc(hosts, sizeof *roll.rows)};
-    memset(sample, BOARD_UNKNOWN, BOARD_TASKS);
+    memset(sample, WEB_UNKNOWN, BOARD_TASKS);
     if (roll.tasks != NULL && roll.shown != NULL && roll.rows != NULL) {
         for (int i = 0; i < look->task_count; i++)
             roll.tasks[i] = &look->tasks[i];
@@ -368,8 +371,8 @@ static void take_tasks(struct board *board, const struct web_look *look)
         follow_tasks(board, &roll, sample);
         add_tasks(board, &roll, sample, BOARD_TASKS / (int)hosts + 1);
         add_tasks(board, &roll, sample, BOARD_TASKS);
-        board->task_count = look->task_count;
-        board->tasks_left_out = 0;
+        board->task_count = look->task_count + look->tasks_left_out;
+        board->tasks_left_out = look->tasks_left_out;
         for (int i = 0; i < look->task_count; i++)
             board->tasks_left_out += !roll.shown[i];
         if (roll.events > EVENTS_A_LOOK)
@@ -412,9 +415,9 @@ static void take_held(struct board *board, const struct web_look *look)
 {
     int n = look->held_count < BOARD_HELD ? look->held_count : BOARD_HELD;
     if (n > 0)
-        memcpy(board->held, look->held, (size_t)n * sizeof *look->held);
-    board->held_count = n;
-    board->held_left_out = look->held_count - n;
+        memcpy(board->held.rows, look->held, (size_t)n * sizeof *look->held);
+    board->held.count = n;
+    board->held.left_out = look->held_count - n;
 }
 
 static bool same_network(const struct board_network *a, const struct board_network *b)
@@ -454,6 +457,7 @@ void board_take(struct board *board, const struct web_look *look)
     take_tasks(board, look);
     take_bags(board, look);
     take_held(board, look);
+    web_waits_take(&board->waits, look);
     take_network(board, look);
     for (int i = 0; i < look->line_count; i++)
         add_line(board, look->lines[i].host, "%s", look->lines[i].text);

@@ -6,7 +6,8 @@
 #ifndef COVEY_TOOLS_WEB_BOARD_H
 #define COVEY_TOOLS_WEB_BOARD_H
 
-#include "tools/web/web_look.h"
+#include "tools/web/web_waits.h"
+#include "tools/web/web_work.h"
 
 #define BOARD_HOSTS 256
 #define BOARD_TASKS 512
@@ -17,22 +18,15 @@
 #define BOARD_HELD 64
 #define BOARD_NODES 512 /* of the network; as many links */
 
-/* A sample of a host. What is not known is BOARD_UNKNOWN, and both bytes of the number of tasks. */
+/* A sample of a host. What is not known is WEB_UNKNOWN, and both bytes of the number of tasks. */
 enum board_host_byte {
     BOARD_CPU,     /* busy share of the cores, in 200th */
     BOARD_MEMORY,  /* used share, in 200th */
-    BOARD_NET_IN,  /* v bytes a second as 6 log2(1 + v), rounded: right to 6 % */
+    BOARD_NET_IN,  /* bytes a second as web_rate_byte() */
     BOARD_NET_OUT, /* likewise */
     BOARD_TASKS_LOW,
     BOARD_TASKS_HIGH,
     BOARD_HOST_BYTES
-};
-
-/* A sample of a task is a byte: its enum covey_task_state, or */
-enum board_task_byte {
-    BOARD_ENDED = 0,
-    BOARD_SILENT = 4, /* its host does not answer */
-    BOARD_UNKNOWN = 255
 };
 
 struct board_host {
@@ -49,12 +43,19 @@ struct board_task {
     uint64_t first, last; /* the numbers of the looks that saw it first and last */
     char host[64];
     struct covey_task is;
+    struct covey_task_stat did; /* when it was seen last: where rates begin */
+    uint8_t figures[WEB_FIGURES];
 };
 
 struct board_bag {
     struct covey_bag_info is;
     char holder[64];
     double rate; /* items done a second, since the look before */
+};
+
+struct board_held { /* locks and tokens */
+    struct covey_held rows[BOARD_HELD];
+    int count, left_out;
 };
 
 struct board {
@@ -70,11 +71,11 @@ struct board {
     bool changed[BOARD_ROWS];                     /* by the last look */
     uint8_t all[BOARD_SAMPLES][BOARD_HOST_BYTES]; /* means of shares, and sums, of all hosts */
     uint8_t host_samples[BOARD_SAMPLES][BOARD_HOSTS][BOARD_HOST_BYTES];
-    uint8_t task_samples[BOARD_SAMPLES][BOARD_TASKS];
+    uint8_t task_samples[BOARD_SAMPLES][BOARD_TASKS]; /* a byte each: enum web_task_byte */
+    struct web_waits waits;
     struct board_bag bags[BOARD_BAGS];
     int bag_count, bags_left_out;
-    struct covey_held held[BOARD_HELD];
-    int held_count, held_left_out;
+    struct board_held held;
     struct web_line lines[BOARD_LINES]; /* line n is kept at n % BOARD_LINES */
     uint64_t line_count;
     struct board_network *network;

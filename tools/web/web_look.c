@@ -1,7 +1,7 @@
 /*
  * web_look.c - what is asked of the daemons for the live page, in each look: hosts with their load,
- * tasks, bags, locks; every TOPOLOGY_LOOKS looks the network; and of LOG_HOSTS hosts, in turn, what
- * they have logged since they were asked last.
+ * tasks with what they do, bags, locks; every TOPOLOGY_LOOKS looks the network; and of LOG_HOSTS
+ * hosts, in turn, what they have logged since they were asked last.
  *
  * A look costs each daemon two answers, and the own daemon as much as `covey top`, `covey ps`,
  * `covey bags` and `covey locks` would: it waits for no host longer than LISTING_PATIENCE_US, and
@@ -60,6 +60,7 @@ void web_look_free(struct web_look *look)
     covey_free(look->hosts);
     covey_free(look->stats);
     covey_free(look->tasks);
+    covey_free(look->task_stats);
     covey_free(look->bags);
     covey_free(look->held);
     covey_free(look->nodes);
@@ -81,20 +82,23 @@ static int count_of(struct web_look *look, int n)
 
 static void ask_hosts(struct web_look *look, covey_t *vm)
 {
-    struct covey_host *hosts = NULL;
+    struct covey_task_stats all = {.hosts = NULL};
     look->host_count =
         count_of(look, covey_host_stats(vm, LISTING_PATIENCE_US, &look->hosts, &look->stats));
-    int n = count_of(
-        look, covey_survey(vm, LISTING_PATIENCE_US, &hosts, &look->tasks, &look->task_count));
-    for (int i = 0, k = 0; i < n && k < look->host_count;
+    count_of(look, covey_task_stats(vm, LISTING_PATIENCE_US, WEB_TASKS_A_LOOK, &all));
+    look->tasks = all.tasks;
+    look->task_stats = all.stats;
+    look->task_count = all.task_count;
+    look->tasks_left_out = all.left_out;
+    for (int i = 0, k = 0; i < all.host_count && k < look->host_count;
          i++) { /* both are in the order of indices */
-        while (k < look->host_count && look->hosts[k].index < hosts[i].index)
+        while (k < look->host_count && look->hosts[k].index < all.hosts[i].index)
             k++;
         struct covey_host *host = k < look->host_count ? &look->hosts[k] : NULL;
-        if (host != NULL && host->index == hosts[i].index && host->state == COVEY_HOST_UP)
-            host->state = hosts[i].state;
+        if (host != NULL && host->index == all.hosts[i].index && host->state == COVEY_HOST_UP)
+            host->state = all.hosts[i].state;
     }
-    covey_free(hosts);
+    covey_free(all.hosts);
 }
 
 /* ---- the network ---- */

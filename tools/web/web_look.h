@@ -12,6 +12,7 @@
 
 #define WEB_LINE_BYTES 240
 #define WEB_LINES_A_LOOK 64
+#define WEB_TASKS_A_LOOK 10000
 
 /* A line of a daemon's log. */
 struct web_line {
@@ -27,7 +28,9 @@ struct web_look {
     struct covey_host_stat *stats; /* by host */
     int host_count;
     struct covey_task *tasks;
+    struct covey_task_stat *task_stats; /* by task */
     int task_count;
+    int tasks_left_out; /* of more than WEB_TASKS_A_LOOK */
     struct covey_bag_info *bags;
     int bag_count;
     struct covey_held *held;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/base/tid.h"
 #include "tools/list/report.h"
 
 #define ROWS_AN_EVENT 32
@@ -51,8 +52,10 @@ void web_told_begin(struct web_told *told, const struct board *board)
                               .past = board->count,
                               .lines = lines < BOARD_LINES ? 0 : lines - BOARD_LINES,
                               .now = true,
+                              .figures = board->tasks_used > 0,
+                              .waits = true,
                               .bags = board->bag_count > 0,
-                              .held = board->held_count > 0};
+                              .held = board->held.count > 0};
     for (int i = 0; i < board->hosts_used; i++)
         told->rows[i] = true;
     for (int i = 0; i < board->tasks_used; i++)
@@ -63,9 +66,10 @@ void web_told_look(struct web_told *told, const struct board *board)
 {
     for (int i = 0; i < BOARD_ROWS; i++)
         told->rows[i] = told->rows[i] || board->changed[i];
-    told->now = true;
+    told->now = told->waits = true;
+    told->figures = board->tasks_used > 0;
     told->bags = board->bag_count > 0 || told->bags_before > 0;
-    told->held = board->held_count > 0 || told->held_before > 0;
+    told->held = board->held.count > 0 || told->held_before > 0;
 }
 
 /* ---- events ---- */
@@ -174,6 +178,16 @@ static json_t *now_json(const struct board *board)
                      board->tasks_left_out, "trouble", report_text(board->trouble));
 }
 
+static json_t *figures_json(const struct board *board)
+{
+    uint8_t all[BOARD_TASKS][WEB_FIGURES];
+    size_t n = (size_t)board->tasks_used;
+    for (size_t i = 0; i < n; i++)
+        memcpy(all[i], board->tasks[i].figures, WEB_FIGURES);
+    return json_pack("{s:i,s:o}", "tasks", (int)n, "f",
+                     base64_json(all[0], sizeof all, n * WEB_FIGURES, 0, 1));
+}
+
 static json_t *bags_json(struct web_told *told, const struct board *board)
 {
     json_t *rows = json_array();
@@ -195,8 +209,8 @@ static json_t *held_json(struct web_told *told, const struct board *board)
                                         [COVEY_HELD_TOKEN] = "token",
                                         [COVEY_HELD_RENDEZVOUS] = "rendezvous"};
     json_t *rows = json_array();
-    for (int i = 0; i < board->held_count; i++) {
-        const struct covey_held *held = &board->held[i];
+    for (int i = 0; i < board->held.count; i++) {
+        const struct covey_held *held = &board->held.rows[i];
         bool known = held->kind >= COVEY_HELD_LOCK && held->kind <= COVEY_HELD_RENDEZVOUS;
         char holder[16] = "";
         if (held->holder > 0)
@@ -204,8 +218,27 @@ static json_t *held_json(struct web_told *told, const struct board *board)
         json_array_append_new(rows, json_pack("[s,o,s,i]", known ? kinds[held->kind] : "unknown",
                                               report_text(held->name), holder, (int)held->waiting));
     }
-    told->held_before = board->held_count;
-    return json_pack("{s:i,s:o}", "leftOut", board->held_left_out, "rows", rows);
+    told->held_before = board->held.count;
+    return json_pack("{s:i,s:o}", "leftOut", board->held.left_out, "rows", rows);
+}
+
+static json_t *wait_json(const struct web_wait *wait)
+{
+    char tid[TID_TEXT_BYTES];
+    return json_pack("[s,o,o,o,f]", tid_format(wait->tid, tid), report_text(wait->host),
+                     report_text(wait->program), report_text(wait->what), wait->since_s);
+}
+
+static json_t *waits_json(const struct board *board)
+{
+    const struct web_waits *waits = &board->waits;
+    json_t *rows = json_array();
+    for (int i = 0; i < waits->count; i++)
+        json_array_append_new(rows, wait_json(&waits->rows[i]));
+    return json_pack("{s:i,s:i,s:i,s:o,s:i,s:o}", "all", waits->all, "unknown", waits->unknown,
+                     "leftOut", waits->left_out, "first",
+                     waits->for_first == 0 ? json_null() : wait_json(&waits->first), "forFirst",
+                     waits->for_first, "rows", rows);
 }
 
 static json_t *lines_json(struct web_told *told, const struct board *board)
@@ -273,6 +306,10 @@ char *web_told_next(struct web_told *told, const struct board *board, size_t *si
         return event_text("samples", json, size);
     if (take(&told->now))
         return event_text("now", now_json(board), size);
+    if (take(&told->waits))
+        return event_text("waits", waits_json(board), size);
+    if (take(&told->figures))
+        return event_text("figures", figures_json(board), size);
     if (take(&told->bags))
         return event_text("bags", bags_json(told, board), size);
     if (take(&told->held))

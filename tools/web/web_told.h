@@ -9,9 +9,13 @@
  *                                                         hosts below `hosts`, then those of tasks
  *   samples   {first, n, hosts, tasks, all, h, t}         n samples from `first` on: bytes in
  *                                                         base64, of so many rows each, by sample
+ *   figures   {tasks, f}                                  of tasks now: so many rows, in base64
  *   now       {hosts, tasks, hostsLeftOut, tasksLeftOut, trouble}
  *   bags      {leftOut, rows: [[name, holder, closed, put, done, ready, leased, aside, rate]]}
  *   held      {leftOut, rows: [[kind, name, holder, waiting]]}
+ *   waits     {all, unknown, leftOut, first, forFirst,
+ *             rows: [[tid, host, program, what, seconds]]}
+ *                                                         first: such a row, too, or null
  *   lines     {leftOut, rows: [[host, text]]}
  *   network   {leftOut, nodes: [[name, isSwitch]], links: [[a, b, bits a second]]}
  *
@@ -26,12 +30,12 @@
 struct web_told {
     bool hello;
     bool rows[BOARD_ROWS]; /* to be told */
-    uint64_t next;        /* the sample that is told next, of those that came since the beginning */
-    uint64_t past;        /* samples before this one are to be told yet, if they are kept */
-    uint64_t lines;       /* the line that is told next */
-    uint64_t network;     /* the version */
-    bool now, bags, held; /* to be told */
-    int bags_before, held_before; /* rows that were told last */
+    uint64_t next;    /* the sample that is told next, of those that came since the beginning */
+    uint64_t past;    /* samples before this one are to be told yet, if they are kept */
+    uint64_t lines;   /* the line that is told next */
+    uint64_t network; /* the version */
+    bool now, figures, bags, held, waits; /* to be told */
+    int bags_before, held_before;         /* rows that were told last */
 };
 
 /* The viewer has come; and a look was taken by the board. */

@@ -1,4 +1,4 @@
-/* links: tools/top/work.c tools/top/work_columns.c tools/top/work_json.c tools/list/columns.c tools/list/table.c tools/list/listing.c tools/list/report.c tools/list/report_value.c tools/base/tool.c tools/base/args.c tools/base/arguments.c tools/base/tid.c tools/base/logfile.c tools/base/program.c libcovey -ljansson */
+/* links: tools/top/work.c tools/top/work_rates.c tools/top/work_columns.c tools/top/work_json.c tools/list/columns.c tools/list/table.c tools/list/listing.c tools/list/report.c tools/list/report_value.c tools/base/tool.c tools/base/args.c tools/base/arguments.c tools/base/tid.c tools/base/logfile.c tools/base/program.c libcovey -ljansson */
 /*
  * tool_work_test.c - what `covey top` and `covey ps` make of the figures of tasks: rates, order, a
  * filter, and short texts.

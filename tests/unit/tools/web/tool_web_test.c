@@ -1,10 +1,11 @@
-/* links: tests/tool/web_feed.c tools/web/web_board.c tools/web/web_told.c tools/web/web_door.c tools/list/report_value.c proto/http/http.c libcovey -ljansson */
+/* links: tests/tool/web_feed.c tools/web/web_board.c tools/web/web_work.c tools/web/web_waits.c tools/top/work_rates.c tools/top/work_columns.c tools/list/columns.c tools/list/table.c tools/base/tid.c tools/web/web_told.c tools/web/web_door.c tools/list/report_value.c proto/http/http.c libcovey -ljansson */
 /*
  * tool_web_test.c - the live page without sockets: who may have it, what is kept of looks, what a
  * viewer is told of it, and how much in a second.
  */
 #include <CUnit/CUnit.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,9 +128,9 @@ static void a_look_becomes_a_sample(void)
     CU_ASSERT_EQUAL(board->host_samples[0][0][BOARD_MEMORY], 50);
     CU_ASSERT_EQUAL(board->host_samples[0][0][BOARD_TASKS_LOW], 2);
     CU_ASSERT_EQUAL(board->all[0][BOARD_TASKS_LOW], 6);
-    CU_ASSERT_EQUAL(board->host_samples[0][3][BOARD_CPU], BOARD_UNKNOWN);
-    CU_ASSERT_EQUAL(board->task_samples[0][5], COVEY_TASK_RUNNING);
-    CU_ASSERT_EQUAL(board->task_samples[0][6], BOARD_UNKNOWN);
+    CU_ASSERT_EQUAL(board->host_samples[0][3][BOARD_CPU], WEB_UNKNOWN);
+    CU_ASSERT_TRUE(board->task_samples[0][5] >= WEB_TASK_SHARES);
+    CU_ASSERT_EQUAL(board->task_samples[0][6], WEB_UNKNOWN);
     CU_ASSERT_EQUAL(board->hosts_left_out + board->tasks_left_out, 0);
     board_destroy(board);
 }
@@ -141,14 +142,14 @@ static void what_is_gone_has_ended(void)
     struct board *board = board_create("vm", 2000);
     take(board, &two, 0);
     board_take(board, &silent);
-    CU_ASSERT_EQUAL(board->task_samples[1][0], BOARD_SILENT);
-    CU_ASSERT_EQUAL(board->host_samples[1][0][BOARD_CPU], BOARD_UNKNOWN);
+    CU_ASSERT_EQUAL(board->task_samples[1][0], WEB_TASK_SILENT);
+    CU_ASSERT_EQUAL(board->host_samples[1][0][BOARD_CPU], WEB_UNKNOWN);
     CU_ASSERT_EQUAL(board->hosts[1].is.state, COVEY_HOST_UP);
     take(board, &one, 2);
     CU_ASSERT_EQUAL(board->hosts[1].is.state, COVEY_HOST_DOWN);
     CU_ASSERT_TRUE(board->changed[1]);
-    CU_ASSERT_EQUAL(board->task_samples[2][0], COVEY_TASK_RUNNING);
-    CU_ASSERT_EQUAL(board->task_samples[2][1], BOARD_ENDED);
+    CU_ASSERT_TRUE(board->task_samples[2][0] >= WEB_TASK_SHARES);
+    CU_ASSERT_EQUAL(board->task_samples[2][1], WEB_TASK_ENDED);
     board_destroy(board);
 }
 
@@ -219,9 +220,94 @@ static void rows_change_hands_in_turn(void)
         for (int s = 0; s < BOARD_SAMPLES; s++) {
             uint64_t q = board->count - BOARD_SAMPLES + (uint64_t)s;
             if (q < board->tasks[i].first)
-                CU_ASSERT_EQUAL_FATAL(board->task_samples[q % BOARD_SAMPLES][i], BOARD_UNKNOWN);
+                CU_ASSERT_EQUAL_FATAL(board->task_samples[q % BOARD_SAMPLES][i], WEB_UNKNOWN);
         }
     board_destroy(board);
+}
+
+/* ---- what tasks do ---- */
+
+static uint8_t byte_of(double computing, double communicating, double cpu)
+{
+    const struct work_rates rates = {
+        .computing = computing, .communicating = communicating, .cpu = cpu};
+    return web_task_byte(COVEY_TASK_RUNNING, &rates);
+}
+
+static void shares_are_a_byte(void)
+{
+    bool seen[256] = {false};
+    for (int c = 0; c <= 20; c++)
+        for (int m = 0; m + c <= 20; m++) {
+            uint8_t byte = byte_of(c / 20.0, m / 20.0, 1);
+            CU_ASSERT_TRUE(byte >= WEB_TASK_SHARES && byte != WEB_UNKNOWN && !seen[byte]);
+            seen[byte] = true;
+        }
+    CU_ASSERT_EQUAL(byte_of(0.525, 0.475, 1), byte_of(0.55, 0.45, 1)); /* both are rounded up */
+    CU_ASSERT_EQUAL(byte_of(-1, -1, 0.52), WEB_TASK_BUSY + 5);
+    CU_ASSERT_EQUAL(byte_of(-1, -1, 7), WEB_TASK_BUSY + 10);
+    CU_ASSERT_EQUAL(byte_of(-1, -1, -1), COVEY_TASK_RUNNING);
+    CU_ASSERT_EQUAL(web_task_byte(200, &(struct work_rates){.cpu = -1}), WEB_UNKNOWN);
+}
+
+static void figures_are_of_the_time_between_looks(void)
+{
+    const struct web_feed feed = {.hosts = 1, .tasks = 4};
+    struct board *board = board_create("vm", 2000);
+    take(board, &feed, 0);
+    take(board, &feed, 1);
+    CU_ASSERT_EQUAL(board->tasks[1].figures[WEB_CPU], web_rate_byte(100));
+    CU_ASSERT_EQUAL(board->tasks[1].figures[WEB_MEMORY], web_rate_byte(8e6));
+    CU_ASSERT_EQUAL(board->tasks[1].figures[WEB_SENT], web_rate_byte(11000));
+    CU_ASSERT_EQUAL(board->tasks[1].figures[WEB_RECEIVED_BYTES], web_rate_byte(4e4));
+    CU_ASSERT_EQUAL(board->tasks[3].figures[WEB_SENT], WEB_UNKNOWN); /* without the library */
+    CU_ASSERT_EQUAL(board->task_samples[1][3], WEB_TASK_BUSY + 3);
+    board_destroy(board);
+}
+
+static void the_longest_waits_come_first(void)
+{
+    const struct web_feed feed = {.hosts = 10, .tasks = 10};
+    struct web_look *look = web_feed_look(&feed, 0);
+    struct web_waits *waits = calloc(1, sizeof *waits);
+    look->task_stats[40].waits_s = 1e6;
+    look->task_stats[41].waits_s = (double)NAN;
+    web_waits_take(waits, look);
+    CU_ASSERT_EQUAL(waits->all, 60);
+    CU_ASSERT_EQUAL(waits->unknown, 20);
+    CU_ASSERT_EQUAL(waits->count, WEB_WAITS);
+    CU_ASSERT_EQUAL(waits->rows[0].tid, look->tasks[40].tid);
+    CU_ASSERT_STRING_EQUAL(waits->rows[0].what, "lock result");
+    CU_ASSERT_STRING_EQUAL(waits->rows[0].program, "simulate --part 40");
+    CU_ASSERT_STRING_EQUAL(waits->rows[0].host, "node00");
+    CU_ASSERT_STRING_EQUAL(waits->rows[1].what, "recv from t40001 tag 11");
+    for (int i = 1; i < WEB_WAITS; i++)
+        CU_ASSERT_TRUE(waits->rows[i].since_s <= waits->rows[i - 1].since_s);
+    web_feed_free(look);
+    free(waits);
+}
+
+/* The first task holds the lock and sends: 20 wait for its messages, and all that want the lock. */
+static void most_wait_for_one(void)
+{
+    const struct web_feed feed = {.hosts = 10, .tasks = 10};
+    struct web_look *look = web_feed_look(&feed, 0);
+    struct web_waits *waits = calloc(1, sizeof *waits);
+    web_waits_take(waits, look);
+    CU_ASSERT_EQUAL(waits->first.tid, 0x40001);
+    CU_ASSERT_EQUAL(waits->for_first, 39); /* it waits for its own lock, too */
+    CU_ASSERT_STRING_EQUAL(waits->first.what, "lock result");
+    look->held_count = 0;
+    for (int i = 0; i < look->task_count; i++)
+        look->task_stats[i].peer = COVEY_ANY_TASK;
+    web_waits_take(waits, look);
+    CU_ASSERT_EQUAL(waits->for_first, 0);
+    look->task_stats[7].peer = 0x7f0001; /* which is not there */
+    web_waits_take(waits, look);
+    CU_ASSERT_EQUAL(waits->for_first, 1);
+    CU_ASSERT_STRING_EQUAL(waits->first.host, "");
+    web_feed_free(look);
+    free(waits);
 }
 
 /* ---- what is told ---- */
@@ -391,6 +477,10 @@ static const struct test_case cases[] = {
     {"a host that does not answer keeps its tasks", a_host_that_does_not_answer_keeps_its_tasks},
     {"more than fits is counted", more_than_fits_is_counted},
     {"rows change hands in turn", rows_change_hands_in_turn},
+    {"shares are a byte", shares_are_a_byte},
+    {"figures are of the time between looks", figures_are_of_the_time_between_looks},
+    {"the longest waits come first", the_longest_waits_come_first},
+    {"most wait for one", most_wait_for_one},
     {"a viewer is told all once", a_viewer_is_told_all_once},
     {"hostile names stay texts", hostile_names_stay_texts},
     {"a slow viewer gets the newest", a_slow_viewer_gets_the_newest},
