@@ -60,6 +60,7 @@ wait $web $run 2>/dev/null
 web=
 
 command -v chromium >/dev/null || { echo "web.sh: chromium is not installed: no figures of a browser" >&2; exit 0; }
+rm -f "$dir/url" # of the server before
 mkfifo "$dir/input"
 "$build/tests/tool/web_serve" 100 40 20 25 1800 100000000 <"$dir/input" >"$dir/url" &
 exec 7>"$dir/input"

@@ -4,6 +4,8 @@
  *   cmd_web.c      the command: a thread that looks, and the server that it hands its looks to
  *   web_look.c     asks the daemons
  *   web_board.c    keeps ten minutes of what they said, in rows and samples
+ *   web_work.c     what a task does as bytes of them
+ *   web_waits.c    who waits for what, the longest first
  *   web_told.c     what one viewer is told of it next, as events, and how much of that a second
  *   web_door.c     who may have what
  *   web_server.c   sockets
