@@ -25,8 +25,10 @@
 #define ROUND_US 100000u /* at leisure; a ring holds so many records of a busy task */
 #define ANSWER_US 2000000u
 #define LOOK_US 20000u
+/* A short trace is looked round at shorter times, too; to look costs its hosts time. */
+#define SEEN_NS_MIN 300000000u
 #define SEEN_NS_MAX 1000000000u
-#define SEEN_PARTS 20    /* a short trace is looked round as many times, too */
+#define SEEN_PARTS 10
 #define LAST_ROUNDS 1000 /* of what is left at the end; then what goes on is not waited for */
 
 struct covey_trace {
@@ -159,7 +161,8 @@ static int pull_all(struct covey_trace *t, bool first)
 static bool look_is_due(const struct covey_trace *t)
 {
     uint64_t now_ns = clock_ns(), every_ns = (now_ns - t->begun_ns) / SEEN_PARTS;
-    return now_ns - t->seen_ns >= (every_ns < SEEN_NS_MAX ? every_ns : SEEN_NS_MAX);
+    every_ns = every_ns < SEEN_NS_MAX ? every_ns : SEEN_NS_MAX;
+    return now_ns - t->seen_ns >= (every_ns > SEEN_NS_MIN ? every_ns : SEEN_NS_MIN);
 }
 
 /* What is round the tasks. */
