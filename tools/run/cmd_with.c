@@ -182,8 +182,9 @@ static int lead(struct with *with)
 {
     struct tool *tool = with->tool;
     int status = start_vm(with);
-    if (status == TOOL_OK && covey_token_create(tool->vm, TOKEN, NULL) < 0)
-        status = tool_failed(tool, "with", COVEY_ERESOURCE);
+    int error = status == TOOL_OK ? covey_token_create(tool->vm, TOKEN, NULL) : COVEY_OK;
+    if (error < 0)
+        status = tool_failed(tool, "with", error);
     if (status == TOOL_OK)
         status = cmd_run.run(tool, with->run_count, with->run);
     if (tool->vm && tool_halt(tool) < 0)
