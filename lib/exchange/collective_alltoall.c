@@ -4,8 +4,9 @@
  *   bruck     log2(n) rounds of n/2 blocks each, which travel in company: small equal ones
  *   linear    to all at once, the next one first, a window of them at a time
  *   pairwise  n-1 rounds, in each of which everybody sends to one and receives from one; a round
- *             begins when the one before it is over; of small blocks several are under way, and
- *             the next one goes when any has come
+ *             begins when the one before it is over, and a long block goes when its receiver has
+ *             begun the round, too; of small blocks several are under way, and the next one goes
+ *             when any has come
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
@@ -14,6 +15,8 @@
 #include "proto/schedule/unscheduled.h"
 
 #include <string.h>
+
+#define LANE_ASK 1 /* a word that a block may come */
 
 /* ---- blocks with each ------------------------------------------------------------------------ */
 
@@ -40,13 +43,37 @@ static int receive_block(struct collective *c, const struct alltoall *a, int fro
                : collective_receive(c, from, a->recv.type, vector_block(&a->recv, from), count);
 }
 
-/* So many messages under way each way, and, where they are paired, no send before a receive. */
+/* So many messages under way each way, and, where they are paired, no send before a receive; long
+ * ones between hosts where the receiver asks for them. */
 struct window {
     int size;
-    bool paired;
+    bool paired, asked;
     int sends[UNSCHEDULED_WINDOW],
         receives[UNSCHEDULED_WINDOW]; /* the last ones of each place, or -1 */
 };
+
+static bool is_asked_for(const struct vector *v, int rank)
+{
+    return unscheduled_asks(vector_count(v, rank) * covey_type_size(v->type));
+}
+
+/* Without it a rank that is ahead sends to one that still receives from another: the two share a
+ * link while others lie idle, and once out of step nothing brings them back. */
+static void ask(struct collective *c, const struct alltoall *a, const struct window *w, int i,
+                int sent)
+{
+    const struct covey_team *team = collective_team(c);
+    int from = (team->rank - i + team->size) % team->size, to = (team->rank + i) % team->size;
+    int before[] = {w->sends[i % w->size], w->receives[i % w->size]};
+    if (is_asked_for(&a->recv, from)) {
+        int asked = collective_send_lane(c, LANE_ASK, from, COVEY_BYTES, NULL, 0);
+        collective_after(c, asked, before[0]);
+        collective_after(c, asked, before[1]);
+    }
+    if (is_asked_for(&a->send, to))
+        collective_after(c, sent,
+                         collective_receive_lane(c, LANE_ASK, to, COVEY_BYTES, NULL, 0));
+}
 
 static void exchange_with(struct collective *c, const struct alltoall *a, struct window *w, int i)
 {
@@ -60,6 +87,8 @@ static void exchange_with(struct collective *c, const struct alltoall *a, struct
         collective_after(c, received, *send);
         collective_after(c, sent, *receive);
     }
+    if (w->asked)
+        ask(c, a, w, i, sent);
     *receive = received >= 0 ? received : *receive;
     *send = sent >= 0 ? sent : *send;
 }
@@ -128,7 +157,10 @@ void alltoall_pairwise(struct collective *c, const struct alltoall *a)
             alltoall_own_block(c, a);
         }
     } else
-        exchange_with_all(c, a, (struct window){.size = 1, .paired = true});
+        exchange_with_all(c, a,
+                          (struct window){.size = 1,
+                                          .paired = true,
+                                          .asked = collective_team(c)->hosts > 1});
 }
 
 /* ---- blocks in company ----------------------------------------------------------------------- */

@@ -30,9 +30,10 @@ struct play {
     enum exchange_way way;
     int count; /* ranks */
     int at_once;
+    bool asks; /* pairwise: blocks wait until their receiver has begun the round */
     double bytes, mark_bytes, ack_bytes, frame_bytes;
     struct rank *ranks;
-    uint8_t *taken, *whole, *marked; /* by sender * count + receiver */
+    uint8_t *taken, *whole, *marked; /* by sender * count + receiver; pairwise: was asked for */
     int *place;                      /* pairwise, by distance: which one it is */
     int wholes;                      /* blocks that have come */
     double first_s, last_s;
@@ -82,17 +83,41 @@ static void pairwise_send_next(struct play *x, int rank)
         send(x, rank, rank_on(x, rank, unscheduled_distance(++r->round, x->count)));
 }
 
-/* A round is over when its block was taken and the other one has come. */
+static int pairwise_to(const struct play *x, int rank)
+{
+    return rank_on(x, rank, x->ranks[rank].round);
+}
+
+static int pairwise_from(const struct play *x, int rank)
+{
+    return rank_on(x, rank, x->count - x->ranks[rank].round);
+}
+
+/* When its block was taken and the other one has come. */
+static bool pairwise_is_over(const struct play *x, int rank)
+{
+    return x->taken[pair_of(x, rank, pairwise_to(x, rank))] &&
+           x->whole[pair_of(x, pairwise_from(x, rank), rank)];
+}
+
 static void pairwise_go(struct play *x, int rank)
 {
     struct rank *r = &x->ranks[rank];
-    while (r->round < x->count) {
-        int to = rank_on(x, rank, r->round), from = rank_on(x, rank, x->count - r->round);
-        if (r->round > 0 && (!x->taken[pair_of(x, rank, to)] || !x->whole[pair_of(x, from, rank)]))
+    while (r->round == 0 || (r->round < x->count && pairwise_is_over(x, rank))) {
+        if (++r->round == x->count)
             return;
-        if (++r->round < x->count)
-            send(x, rank, rank_on(x, rank, r->round));
+        if (x->asks)
+            net_tell(x->net, rank, pairwise_from(x, rank), 0);
+        if (!x->asks || x->marked[pair_of(x, rank, pairwise_to(x, rank))])
+            send(x, rank, pairwise_to(x, rank));
     }
+}
+
+static void pairwise_on_asked(struct play *x, int by, int rank)
+{
+    x->marked[pair_of(x, rank, by)] = 1;
+    if (x->ranks[rank].round > 0 && x->ranks[rank].round < x->count && pairwise_to(x, rank) == by)
+        send(x, rank, by);
 }
 
 static void pairwise_start(struct play *x, int rank)
@@ -175,6 +200,8 @@ static void unscheduled_hears(struct play *x, const struct net_event *e)
     }
     if (e->what == NET_WHOLE && !ring)
         pairwise_on_whole(x, e->from, e->to);
+    if (e->what == NET_TOLD)
+        pairwise_on_asked(x, e->from, e->to);
 }
 
 static void play_hears(void *context, const struct net_event *e)
@@ -275,6 +302,7 @@ static int play_calls(struct play *x, const struct exchange *what, int calls,
         double seconds;
         x->bytes = longer ? FIRST_BYTES : what->stream_bytes;
         x->at_once = unscheduled_at_once(longer ? FIRST_BYTES : (size_t)what->bytes);
+        x->asks = unscheduled_asks((size_t)what->bytes);
         if (call(x, &seconds) != 0)
             return -1;
         double frames = fmax(1, ceil(x->bytes / x->frame_bytes)) * x->count * (x->count - 1);

@@ -1,10 +1,9 @@
 /* unscheduled.c - see unscheduled.h. */
 #include "proto/schedule/unscheduled.h"
 
-#include <stdbool.h>
-
 #define PAIRED_BYTES 6144 /* under way from each, or two blocks */
 #define PAIR_BYTES_MAX 8192
+#define ASKED_BYTES 32768 /* at least */
 
 int unscheduled_at_once(size_t bytes)
 {
@@ -12,6 +11,11 @@ int unscheduled_at_once(size_t bytes)
         return 1;
     size_t blocks = PAIRED_BYTES / bytes;
     return blocks < 2 ? 2 : blocks > UNSCHEDULED_WINDOW ? UNSCHEDULED_WINDOW : (int)blocks;
+}
+
+bool unscheduled_asks(size_t bytes)
+{
+    return bytes >= ASKED_BYTES;
 }
 
 int unscheduled_distance(int i, int size)

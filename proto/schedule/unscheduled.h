@@ -5,6 +5,7 @@
 #ifndef COVEY_PROTO_UNSCHEDULED_H
 #define COVEY_PROTO_UNSCHEDULED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define UNSCHEDULED_WINDOW 8 /* messages under way each way, at most */
@@ -12,6 +13,10 @@
 /* `pairwise`: blocks of so many bytes that each rank has under way: as many small ones as the
  * queues of a network hold; 1: round by round. */
 int unscheduled_at_once(size_t bytes);
+
+/* `pairwise`: whether a block of so many bytes waits until its receiver has begun the round: where
+ * it takes so long that a message there and back is little beside it. */
+bool unscheduled_asks(size_t bytes);
 
 /* `pairwise`, several at once: how many ranks on the i-th (1 .. size - 1) is that a rank sends to:
  * near ones and far ones in turn, so that links between switches are busy from the beginning to the

@@ -41,7 +41,8 @@ case $build in /*) ;; *) build=$PWD/$build ;; esac
 export BUILD=$build
 if [ "${1:-}" = --predicted ]; then
     shift
-    export PREDICTED=1 SYSTEMS="scheduled ring pairwise" LONG_SYSTEMS="scheduled ring pairwise" BUSY_ROUNDS=0
+    export PREDICTED=1 SYSTEMS=${SYSTEMS:-scheduled ring pairwise} BUSY_ROUNDS=0
+    export LONG_SYSTEMS=$SYSTEMS
     SIZES=${SIZES:-1 4 16 64 256}
     OUT=${OUT:-$build/alltoall-predicted}
 fi
