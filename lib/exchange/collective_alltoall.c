@@ -71,8 +71,7 @@ static void ask(struct collective *c, const struct alltoall *a, const struct win
         collective_after(c, asked, before[1]);
     }
     if (is_asked_for(&a->send, to))
-        collective_after(c, sent,
-                         collective_receive_lane(c, LANE_ASK, to, COVEY_BYTES, NULL, 0));
+        collective_after(c, sent, collective_receive_lane(c, LANE_ASK, to, COVEY_BYTES, NULL, 0));
 }
 
 static void exchange_with(struct collective *c, const struct alltoall *a, struct window *w, int i)
@@ -157,10 +156,9 @@ void alltoall_pairwise(struct collective *c, const struct alltoall *a)
             alltoall_own_block(c, a);
         }
     } else
-        exchange_with_all(c, a,
-                          (struct window){.size = 1,
-                                          .paired = true,
-                                          .asked = collective_team(c)->hosts > 1});
+        exchange_with_all(
+            c, a,
+            (struct window){.size = 1, .paired = true, .asked = collective_team(c)->hosts > 1});
 }
 
 /* ---- blocks in company ----------------------------------------------------------------------- */

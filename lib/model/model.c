@@ -428,7 +428,6 @@ int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *host
     const struct net_config config = {.frame_bytes = FRAME_BYTES,
                                       .header_bytes = HEADER_BYTES,
                                       .queue_bytes = QUEUE_BYTES,
-                                      .burst_bytes = 2 * (FRAME_BYTES + HEADER_BYTES),
                                       .delay_s = alpha_s > 0 ? alpha_s : 0,
                                       .skew_s = skew_s,
                                       .seed = 1};

@@ -11,7 +11,9 @@
 #include "proto/wire/frame.h"
 
 #define SEED 1 /* of the schedule's search: one network has one schedule */
-#define CALLS 5
+#define CALLS_LEAST 5
+#define CALLS_MOST 21 /* of short blocks, which losses make take now one time, now another */
+#define CALLS_FRAMES 100000.0      /* of all */
 #define PLAYED_FRAMES_MAX 400000.0 /* of a call */
 #define PLAYED_BLOCK_MIN 16.0      /* frames of a block, whatever that comes to */
 
@@ -52,6 +54,12 @@ static double played_bytes(const struct network *network, const struct net_confi
     return bytes < most ? bytes : most;
 }
 
+static int calls_of(const struct network *network, double frames)
+{
+    double pairs = (double)network->rank_count * (network->rank_count - 1);
+    return (int)fmin(fmax(CALLS_FRAMES / (pairs * frames), CALLS_LEAST), CALLS_MOST);
+}
+
 int model_alltoall(const struct network *network, const struct net_config *config, double bytes,
                    struct model_alltoall *result)
 {
@@ -67,14 +75,14 @@ int model_alltoall(const struct network *network, const struct net_config *confi
     if (schedule_create(&schedule, network, SEED) != 0)
         return -1;
     result->phases = schedule.phases;
-    int failed = 0;
+    int failed = 0, calls = calls_of(network, ceil(played / config->frame_bytes));
     for (int way = EXCHANGE_SCHEDULED; way <= EXCHANGE_PAIRWISE && failed == 0; way++) {
         struct exchange_result found;
         const struct exchange what = {.way = (enum exchange_way)way,
                                       .schedule = &schedule,
                                       .bytes = bytes,
                                       .stream_bytes = stream_bytes(played)};
-        failed = exchange_play(network, config, &what, CALLS, &found);
+        failed = exchange_play(network, config, &what, calls, &found);
         *seconds[way] = found.seconds * (bytes > played ? bytes / played : 1);
     }
     schedule_destroy(&schedule);

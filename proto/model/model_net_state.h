@@ -70,10 +70,14 @@ struct net_window {
 };
 
 struct net_times {
-    double round_s, deviation_s, least_s; /* round trips; the least of them */
-    double timeout_s;                     /* how many times as long as usual the next one is */
-    double timer_s;                       /* 0: none is set */
-    bool timed;                           /* a timer of the net is */
+    double round_s, least_s; /* round trips: the mean, the least */
+    double deviation_s;      /* four times what they are off the mean */
+    double most_s;           /* of it, in the round trip that ends with segment round_end */
+    double variation_s;      /* what a timeout takes beyond the mean */
+    int round_end;
+    double timeout_s; /* how many times as long as usual the next one is */
+    double timer_s;   /* 0: none is set */
+    bool timed;       /* a timer of the net is */
     bool probed;
 };
 
@@ -95,7 +99,7 @@ struct net_stream {
 
 /* What a pair's stream remembers. */
 struct net_memory {
-    float cwnd, ssthresh, round_s, deviation_s, least_s;
+    float cwnd, ssthresh, round_s, least_s, deviation_s, most_s, variation_s;
     bool cut;
     double used_s;
 };

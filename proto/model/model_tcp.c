@@ -44,7 +44,7 @@
 
 static double timeout_s(const struct net_stream *s)
 {
-    double around_s = s->times.round_s + fmax(TIMEOUT_LEAST_S, 4 * s->times.deviation_s);
+    double around_s = s->times.round_s + s->times.variation_s;
     return fmin(around_s * s->times.timeout_s, TIMEOUT_MOST_S);
 }
 
@@ -145,11 +145,28 @@ void stream_on_left(struct net *net, int stream)
 
 /* ---- acknowledgements -------------------------------------------------------------------- */
 
+/* RFC 6298 as Linux has it: what is added to the mean is four times the deviation, the most of a
+ * round trip and 200 ms at least, and falls by a quarter in each; round trips that are shorter than
+ * they were count an eighth. */
+static void take_variation(struct net_stream *s, double off_s)
+{
+    struct net_times *t = &s->times;
+    double more_s = fabs(off_s) - t->deviation_s / 4;
+    t->deviation_s += off_s < 0 && more_s > 0 ? more_s / 8 : more_s;
+    t->most_s = fmax(t->most_s, t->deviation_s);
+    t->variation_s = fmax(t->variation_s, t->most_s);
+    if (s->out.first <= t->round_end)
+        return;
+    t->variation_s -= (t->variation_s - t->most_s) / 4;
+    t->round_end = s->out.next;
+    t->most_s = TIMEOUT_LEAST_S;
+}
+
 static void take_sample(struct net_stream *s, double round_s)
 {
-    double off = fabs(round_s - s->times.round_s);
-    s->times.round_s += (round_s - s->times.round_s) / 8;
-    s->times.deviation_s += (off - s->times.deviation_s) / 4;
+    double off_s = round_s - s->times.round_s;
+    s->times.round_s += off_s / 8;
+    take_variation(s, off_s);
     s->times.least_s = fmin(s->times.least_s, round_s);
     double queue_s = fmin(fmax(s->times.least_s / 8, HYSTART_LEAST_S), HYSTART_MOST_S);
     if (s->window.cwnd >= HYSTART_WINDOW && s->window.cwnd < s->window.ssthresh &&
@@ -238,6 +255,8 @@ static void finish(struct net *net, int stream)
                                              .ssthresh = (float)s->window.ssthresh,
                                              .round_s = (float)s->times.round_s,
                                              .deviation_s = (float)s->times.deviation_s,
+                                             .most_s = (float)s->times.most_s,
+                                             .variation_s = (float)s->times.variation_s,
                                              .least_s = (float)s->times.least_s,
                                              .cut = s->window.cut,
                                              .used_s = net->now_s};
@@ -268,12 +287,12 @@ void stream_on_ack(struct net *net, int stream, int arrivals)
     }
     if (came == 0)
         return;
-    if (sample_s > 0)
-        take_sample(s, sample_s);
     s->out.came += came;
     int first = s->out.first;
     while (s->out.first < s->out.next && s->out.segments[s->out.first].state == SEGMENT_CAME)
         s->out.first++;
+    if (sample_s > 0)
+        take_sample(s, sample_s);
     if (s->window.recovering && s->out.first >= s->window.recover) {
         s->window.recovering = false;
         s->window.cwnd = s->window.ssthresh;
@@ -411,7 +430,8 @@ static void remember(struct net *net, struct net_stream *s)
         s->window.cwnd = FIRST_WINDOW;
         s->window.ssthresh = INFINITY;
         s->times.round_s = net->config.delay_s; /* of the opening of the connection */
-        s->times.deviation_s = s->times.round_s / 2;
+        s->times.deviation_s = 2 * s->times.round_s;
+        s->times.variation_s = s->times.most_s = fmax(s->times.deviation_s, TIMEOUT_LEAST_S);
         s->times.least_s = INFINITY;
         return;
     }
@@ -419,6 +439,8 @@ static void remember(struct net *net, struct net_stream *s)
     s->window.ssthresh = m->ssthresh;
     s->times.round_s = m->round_s;
     s->times.deviation_s = m->deviation_s;
+    s->times.most_s = m->most_s;
+    s->times.variation_s = m->variation_s;
     s->times.least_s = m->least_s;
     s->window.cut = m->cut;
     if (net->now_s - m->used_s > timeout_s(s)) {
