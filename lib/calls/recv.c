@@ -261,8 +261,11 @@ int covey_wait(covey_req_t *req, int64_t timeout_us)
     struct covey *vm = req->vm;
     struct call call = call_begin(vm);
     req_await(req);
-    int error = req->kind != REQ_SEND ? call_idle(vm, req_done, req, clock_deadline(timeout_us))
-                                      : wait_until(vm, req_done, req, clock_deadline(timeout_us));
+    uint64_t deadline_us = clock_deadline(timeout_us);
+    int error = req->owner != NULL && req->owner->wait != NULL && timeout_us != 0
+                    ? req->owner->wait(req, deadline_us)
+                : req->kind != REQ_SEND ? call_idle(vm, req_done, req, deadline_us)
+                                        : wait_until(vm, req_done, req, deadline_us);
     if (req->done)
         error = req->error == COVEY_OK ? COVEY_OK : req_outcome(req);
     else if (error == COVEY_ETIMEOUT)

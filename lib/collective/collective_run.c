@@ -388,14 +388,31 @@ static void collective_give_up(struct collective *c, int error, const char *why)
     }
 }
 
+static bool done_or_attended(void *context)
+{
+    struct collective *c = context;
+    return c->req.done || shared_needs_attention(c->team->vm, &c->req);
+}
+
+/* Whoever waits for a collective carries out its steps in shared memory, and sleeps while others
+ * are long in coming. */
+static int collective_wait(struct covey_req *req, uint64_t deadline_us)
+{
+    int error = COVEY_OK;
+    while (!req->done && error == COVEY_OK) {
+        while (!req->done && shared_attend(req->vm, req))
+            collective_progress(req->vm);
+        error = call_idle(req->vm, done_or_attended, req, deadline_us);
+    }
+    return error;
+}
+
 static int run_locked(struct covey *vm, struct collective *c)
 {
     char why[160];
     uint64_t deadline_us = clock_deadline(c->team->timeout_us);
     steps_start(vm, c);
-    while (!c->req.done && shared_attend(vm, &c->req))
-        collective_progress(vm);
-    int error = call_idle(vm, is_done, c, deadline_us);
+    int error = collective_wait(&c->req, deadline_us);
     if (error == COVEY_OK)
         return c->error == COVEY_OK ? COVEY_OK : error_set(c->error, "%s", c->text);
     if (error == COVEY_ETIMEOUT)
@@ -430,4 +447,4 @@ static void collective_req_free(struct covey_req *req)
     collective_destroy(c);
 }
 
-const struct req_owner collective_owner = {.release = collective_req_free};
+const struct req_owner collective_owner = {.release = collective_req_free, .wait = collective_wait};

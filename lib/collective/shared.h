@@ -104,6 +104,7 @@ void shared_give_up(struct covey *vm, const covey_req_t *req);
  * for a while as a call does. False: no step is under way, or that was in vain already. The lock is
  * let go meanwhile. */
 bool shared_attend(struct covey *vm, const covey_req_t *collective);
+bool shared_needs_attention(const struct covey *vm, const covey_req_t *collective);
 /* Goes on with those whose acts need not wait any more. The lock may be let go meanwhile. */
 void shared_settle(struct covey *vm);
 bool shared_look(struct covey *vm); /* true: one of them may go on */

@@ -283,14 +283,18 @@ static void carry_on(struct covey *vm, struct shared_job *job, bool attended)
     int result = shared_go_on(job);
     while (result == ACT_WAITS && attended && wait_a_while(job, &start_us))
         result = shared_go_on(job);
-    if (start_us != 0 && result != ACT_WAITS)
+    if (start_us != 0 && (asleep || result != ACT_WAITS))
         learn(job, start_us, asleep);
+    if (asleep)
+        start_us = 0; /* that wait is over, and the next one may be short */
     if (result < 0)
         snprintf(why, sizeof why, "%s", covey_error_text());
     pthread_mutex_lock(&vm->lock);
     job->busy = false;
     job->waits_since_us = start_us;
     if (result == ACT_WAITS) {
+        if (asleep)
+            wait_changed(vm);
         look_for_ended(job);
         return;
     }
@@ -342,15 +346,26 @@ void shared_settle(struct covey *vm)
     }
 }
 
-bool shared_attend(struct covey *vm, const covey_req_t *collective)
+static struct shared_job *to_attend_to(const struct covey *vm, const covey_req_t *collective)
 {
     struct shared_job *job = teams_of(vm)->awaited;
     while (job != NULL && (job->req == NULL || job->req->of != collective))
         job = job->next;
-    if (job == NULL || job->busy || job->waits_since_us != 0 || is_over(job))
-        return false;
-    carry_on(vm, job, true);
-    return true;
+    bool attended = job == NULL || job->busy || job->waits_since_us != 0 || is_over(job);
+    return attended ? NULL : job;
+}
+
+bool shared_needs_attention(const struct covey *vm, const covey_req_t *collective)
+{
+    return to_attend_to(vm, collective) != NULL;
+}
+
+bool shared_attend(struct covey *vm, const covey_req_t *collective)
+{
+    struct shared_job *job = to_attend_to(vm, collective);
+    if (job != NULL)
+        carry_on(vm, job, true);
+    return job != NULL;
 }
 
 static void job_end(void *arg)

@@ -21,8 +21,11 @@ enum req_kind { REQ_SEND = 1, REQ_RECEIVE = 2, REQ_COLLECTIVE = 3 };
  * that an owner has no use for are NULL. */
 struct req_owner {
     void (*on_done)(struct covey_req *req);
-    void (*on_mark)(struct covey_req *req);     /* `mark` bytes came; or a send is on its way */
-    void (*release)(struct covey_req *req);     /* the program frees it, done or not */
+    void (*on_mark)(struct covey_req *req); /* `mark` bytes came; or a send is on its way */
+    void (*release)(struct covey_req *req); /* the program frees it, done or not */
+    /* The program waits for it, with the lock; NULL: as for every request. 0, ETIMEOUT or EDAEMON.
+     */
+    int (*wait)(struct covey_req *req, uint64_t deadline_us);
     uint64_t (*rate)(const struct covey_req *); /* of messages of a schedule; 0: as it goes */
     /* How long a message of which so much of its size came need not be read on. */
     uint64_t (*rest_us)(const struct covey_req *req, uint64_t received, uint64_t size);
