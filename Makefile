@@ -658,6 +658,15 @@ bench-mpi: ## compare messages and collective calls with Open MPI and MPICH, as 
 
 $(eval $(call mpi_rule,beside,tests/bench/beside_mpi.c tests/bench/ranks_mpi.c tests/bench/beside_load.c tests/bench/beside_load.h tests/bench/ranks.h))
 
+# And for both in Python, by mpi4py.
+.PHONY: bench-python bench-python-programs
+bench-python-programs: all $(BUILD)/tests/bench/beside_covey
+bench-python: ## compare the package for Python with C and with mpi4py on Open MPI (ROUNDS=1 TASKS=2 WORKERS= for less)
+	@scripts/deps.sh install build python
+	@scripts/deps.sh install mpi || echo "Going on without what is missing."
+	@$(MAKE) --no-print-directory $(JOBS) bench-python-programs
+	@BUILD=$(BUILD) tests/bench/python.sh
+
 # Poisson's equation beside PETSc, which Debian builds with Open MPI.
 .PHONY: bench-poisson bench-poisson-programs
 PETSC := $(if $(wildcard /usr/bin/mpicc.openmpi),$(shell pkg-config --exists petsc 2>/dev/null && echo $(BUILD)/tests/bench/poisson_petsc))

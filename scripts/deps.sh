@@ -93,6 +93,7 @@ pvm-dev             pvm3.h
 mpi_needs='
 openmpi-bin         mpirun.openmpi
 libopenmpi-dev      mpicc.openmpi
+python3-mpi4py      /usr/lib/python3/dist-packages/mpi4py
 mpich               mpirun.mpich
 libmpich-dev        mpicc.mpich
 gnuplot-nox         gnuplot

@@ -169,19 +169,40 @@ DTYPES = {
     lib.COVEY_COMPLEX_DOUBLE: "c16", lib.COVEY_BYTES: "u1",
 }
 _from_buffer = ffi.from_buffer
+_CPU = 1  # of DLPack's devices
 
 
 def array_of(buffer: Any, writable: bool = False) -> tuple:
-    """(type, address, elements) of a contiguous array: numpy's, or any other that has a buffer.
+    """(type, address, elements) of a contiguous array: numpy's, or any other that has a buffer or DLPack.
 
     Raises TypeError for elements that the library does not have, BufferError for an array that is not
-    contiguous or must not be written. The address is valid as long as it is kept by who calls.
+    contiguous, must not be written, or is not in memory. The address is valid as long as it is kept by who calls.
     """
-    view = memoryview(buffer)
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        if not hasattr(buffer, "__dlpack__"):
+            raise
+        return _array_of_dlpack(buffer)
     kind = TYPES.get(view.format)
     if kind is None:
         raise TypeError(f"elements of format {view.format!r} have no type in covey; send a .view() of another one")
     if not view.c_contiguous:
         raise BufferError(
             "the array does not lie in C's order without gaps; numpy.ascontiguousarray() makes one that does")
-    return kind, _from_buffer(buffer, require_writable=writable), view.nbytes // view.itemsize
+    if writable and view.readonly:
+        raise BufferError("the array must not be written")
+    return kind, _from_buffer(buffer), view.nbytes // view.itemsize
+
+
+def _array_of_dlpack(owner: Any) -> tuple:
+    """Of an array of another library, such as a tensor. numpy says that what came by DLPack is not to be written."""
+    import numpy
+
+    device = owner.__dlpack_device__()[0]
+    if device != _CPU:
+        raise BufferError(f"the array lies on a device (DLPack's number {int(device)}), not in memory: copy it first")
+    array = numpy.from_dlpack(owner)
+    kind, _, count = array_of(array)
+    base = ffi.cast("char *", array.__array_interface__["data"][0])
+    return kind, ffi.gc(base, lambda _, keep=(owner, array): None), count

@@ -17,6 +17,7 @@ from ._message import Request, Status, dumps, pack_object
 from ._messaging import Messaging
 
 NULL = ffi.NULL
+_finish = lib.covey_python_finish
 OPS = {name: getattr(lib, "COVEY_OP_" + name.upper()) for name in
        "sum prod min max land lor lxor band bor bxor minloc maxloc".split()}
 
@@ -92,15 +93,16 @@ class Team(Messaging):
 
     def __init__(self, slot: Any, vm: Any) -> None:
         self._slot, self._vm = slot, vm  # a team ends before its VM
+        self._handle = slot[0]
+        self._req = ffi.new("covey_req_t **")  # of the call of all members that is under way
+        #: the caller's own rank, and how many members there are
+        self.rank: int = lib.covey_team_rank(self._handle)
+        self.size: int = lib.covey_team_size(self._handle)
 
-    @property
-    def _handle(self) -> Any:
-        if self._slot[0] == NULL:
+    def __getattr__(self, name: str) -> Any:
+        if name == "_handle":
             raise _core.error_of(lib.COVEY_EINVAL, "the team was freed")
-        return self._slot[0]
-
-    rank = property(lambda self: lib.covey_team_rank(self._handle), doc="The caller's own rank.")
-    size = property(lambda self: lib.covey_team_size(self._handle), doc="How many members there are.")
+        raise AttributeError(name)
 
     def tid(self, rank: int) -> int:
         """The task of that rank."""
@@ -118,6 +120,7 @@ class Team(Messaging):
 
     def free(self) -> None:
         """Ends the team here; not a call of all members."""
+        self.__dict__.pop("_handle", None)
         lib.covey_team_free(self._slot)
 
     def __enter__(self) -> "Team":
@@ -145,26 +148,38 @@ class Team(Messaging):
     # ---- together, on arrays
 
     def _wait_for(self, start: Callable, arguments: tuple) -> None:
-        req = ffi.new("covey_req_t **")
-        end = None if self.timeout is None else time.monotonic() + self.timeout
+        req = self._req
         try:
-            code = lib.covey_python_finish(start(self._handle, *arguments, req), SLICE_US, req)
-            while code == ETIMEOUT and (end is None or time.monotonic() < end):
-                code = lib.covey_python_finish(0, SLICE_US, req)
-            check(code)
-        finally:
+            code = _finish(start(self._handle, *arguments, req), SLICE_US, req)
+            if code < 0:
+                self._wait_on(code, req)
+        except BaseException:
             if req[0] != NULL:
                 lib.covey_req_free(req)  # it is given up for all
-        self._raise_of_ops()
+            raise
+        if "_ops" in self._vm.__dict__:
+            self._raise_of_ops()
+
+    def _wait_on(self, code: int, req: Any) -> None:
+        """After the first slice of time."""
+        end = None if self.timeout is None else time.monotonic() + self.timeout - SLICE_US / 1e6
+        while code == ETIMEOUT and (end is None or time.monotonic() < end):
+            code = _finish(0, SLICE_US, req)
+        check(code)
 
     def _raise_of_ops(self) -> None:
-        for op in self._vm.__dict__.get("_ops", ()):
+        for op in self._vm._ops:
             if op.error is not None:
                 error, op.error = op.error, None
                 raise error
 
     def _op(self, op: Union[str, Op]) -> int:
-        return op.number if isinstance(op, Op) else _core_name(op)
+        number = OPS.get(op)  # type: ignore[call-overload]
+        if number is not None:
+            return number
+        if isinstance(op, Op):
+            return op.number
+        raise ValueError(f"op {op!r} is none of {', '.join(OPS)}")
 
     def _two(self, send: Any, recv: Any, at: int = 0) -> tuple:
         """(type, send, elements, recv, elements): send None: in place, the elements from `at` on in recv."""
@@ -402,12 +417,6 @@ class Team(Messaging):
         """The algorithm that a call ("bcast") of so many bytes takes."""
         name = lib.covey_team_algorithm(self._handle, encoded(operation), size)
         return _core.text_field(name) if name != NULL else ""
-
-
-def _core_name(op: str) -> int:
-    if op not in OPS:
-        raise ValueError(f"op {op!r} is none of {', '.join(OPS)}")
-    return OPS[op]
 
 
 def _objects(whole: bytearray, sizes: Sequence[int]) -> list:
