@@ -34,7 +34,7 @@ ALL_LDFLAGS := $(LDFLAGS) $(SANITIZE)
 PUBLIC_H := lib/covey.h $(wildcard lib/covey/*.h)
 # cipher/ loads a library, which an engine must not: a room of its own that goes wherever proto goes
 PROTO_SRC := $(wildcard proto/*/*.c cipher/*.c)
-LIB_SRC := $(filter-out lib/pvm3/% lib/python/% lib/fortran/%,$(wildcard lib/*/*.c))
+LIB_SRC := $(filter-out lib/pvm3/% lib/python/% lib/fortran/% lib/r/%,$(wildcard lib/*/*.c))
 # libcovey_domain: solvers on covey.h alone, a room each; its header is covey_domain/ROOM.h. ROOM/libs names
 # what it links besides, and ROOM/needs the header of that: without it the room is left out.
 DOMAIN_ROOMS_ALL := $(patsubst lib/domain/%/,%,$(sort $(dir $(wildcard lib/domain/*/*.c))))
@@ -80,6 +80,11 @@ GFORTRAN ?= $(shell command -v gfortran)
 HAS_FORTRAN := $(and $(DECLARING),$(GFORTRAN),yes)
 HAS_CXX := $(if $(DECLARING),yes)
 
+# The package for R: left out where there is no R, which knows nothing of sanitizers either.
+R ?= $(shell command -v R)
+HAS_R := $(if $(SANITIZE),,$(R))
+RDIR ?= $(LIBDIR)/R/site-library
+
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
 # covey-sniff alone captures, with libpcap
@@ -108,8 +113,8 @@ PVM3_SCRIPTS := $(notdir $(wildcard lib/pvm3/bin/*))
 PVM3_PROGRAMS := $(BUILD)/pvm3/pvm $(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%)
 PVM3_ARCH := $(shell lib/pvm3/bin/pvmgetarch)
 PVM3_CONF := $(patsubst lib/pvm3/conf/arch.%,$(BUILD)/pvm3/conf/$(PVM3_ARCH).%,$(wildcard lib/pvm3/conf/arch.*))
-.PHONY: all lib domain pvm3 daemon tools apps wireshark python fortran cxx
-all: lib domain pvm3 daemon tools apps wireshark python fortran cxx ## build everything that is installed
+.PHONY: all lib domain pvm3 daemon tools apps wireshark python fortran cxx r
+all: lib domain pvm3 daemon tools apps wireshark python fortran cxx r ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
 domain: $(BUILD)/libcovey_domain.a $(BUILD)/libcovey_domain.so $(BUILD)/covey-domain-worker ## build the library of solvers alone
 	$(foreach r,$(DOMAIN_MISSING),@echo "libcovey_domain goes without $(r): $$(cat lib/domain/$(r)/needs) is not found"$(newline)	)
@@ -124,6 +129,8 @@ fortran: $(if $(HAS_FORTRAN),$(BUILD)/libcovey_fortran.a $(BUILD)/libcovey_fortr
 	$(if $(HAS_FORTRAN),,@echo "Fortran goes without Covey: gfortran or python3-pycparser is not found")
 cxx: $(if $(HAS_CXX),$(BUILD)/cxx/covey.hpp) ## make the header for C++ alone
 	$(if $(HAS_CXX),,@echo "C++ goes with covey.h alone: python3-pycparser is not found")
+r: $(if $(HAS_R),$(BUILD)/r/covey/DESCRIPTION) ## build the package for R alone: R_LIBS=build/r
+	$(if $(HAS_R),,@echo "R goes without Covey: R is not found")
 wireshark: $(BUILD)/covey.lua ## make the dissector for Wireshark alone
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/deps.ok
@@ -356,6 +363,17 @@ $(BUILD)/libcovey_fortran.so: $(BUILD)/libcovey_fortran.so.$(VERSION)
 	@ln -sf libcovey_fortran.so.$(VERSION) $(BUILD)/libcovey_fortran.so.$(SOVERSION)
 	@ln -sf libcovey_fortran.so.$(SOVERSION) $@
 
+# R compiles a package in its own folder: a copy. As built and as installed it finds libcovey from where it lies.
+$(BUILD)/r/covey/DESCRIPTION: lib/r/DESCRIPTION lib/r/NAMESPACE lib/r/R/cluster.R lib/r/glue.c $(PUBLIC_H) $(BUILD)/libcovey.so
+	@rm -rf $(BUILD)/r && mkdir -p $(BUILD)/r/source/src
+	$(call say,R)
+	$(Q)cp -r lib/r/NAMESPACE lib/r/R $(BUILD)/r/source && cp lib/r/glue.c $(BUILD)/r/source/src
+	$(Q)sed 's/^Version: .*/Version: $(VERSION)/' lib/r/DESCRIPTION >$(BUILD)/r/source/DESCRIPTION
+	$(Q)printf '%s\n' 'PKG_CPPFLAGS = -I$(abspath lib)' "PKG_LIBS = -L$(abspath $(BUILD)) -lcovey '-Wl,-rpath,\$$\$$ORIGIN/../../..' '-Wl,-rpath,\$$\$$ORIGIN/../../../..'" \
+		>$(BUILD)/r/source/src/Makevars
+	$(Q)MAKEFLAGS= $(R) CMD INSTALL --no-docs --no-test-load --library=$(BUILD)/r $(BUILD)/r/source >$(BUILD)/r/said 2>&1 || { cat $(BUILD)/r/said >&2; exit 1; }
+	@rm -rf $(BUILD)/r/source
+
 # COVEYD: one that is built, which is taken with the programs beside it
 ifdef COVEYD
 .PHONY: $(BUILD)/coveyd $(HELPERS)
@@ -525,7 +543,7 @@ demo: ## install what is missing, build, run the three demos on four virtual hos
 
 check: ## install what tests need, build, run every suite (SUITE="unit.window sim.vm" for some)
 	@scripts/deps.sh install build test
-	@scripts/deps.sh install domain python languages || echo "Going on without what is missing."
+	@scripts/deps.sh install domain python languages r || echo "Going on without what is missing."
 	@$(MAKE) --no-print-directory $(JOBS) suites
 
 quick: ## build and run in under a minute what is quick: engines alone and one virtual machine
@@ -745,7 +763,7 @@ ALL_CXX := $(wildcard tests/cxx/*.cpp tests/cxx/*.hpp)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
-FOREIGN_C := lib/fortran/arrays.c $(if $(PVM_LOAD),,tests/bench/pvm_load.c) $(wildcard $(DOMAIN_MISSING:%=lib/domain/%/*.c) $(APP_MISSING:%=apps/%/*.c)) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/factor_scalapack.c tests/bench/fourier_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c tests/bench/poisson_petsc.c $(wildcard tests/mpi/*.c)
+FOREIGN_C := lib/fortran/arrays.c lib/r/glue.c $(if $(PVM_LOAD),,tests/bench/pvm_load.c) $(wildcard $(DOMAIN_MISSING:%=lib/domain/%/*.c) $(APP_MISSING:%=apps/%/*.c)) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/factor_scalapack.c tests/bench/fourier_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c tests/bench/poisson_petsc.c $(wildcard tests/mpi/*.c)
 LINTED = $(filter-out $(FOREIGN_C),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint
@@ -824,6 +842,7 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -m 644 lib/pvm3/include/*.h $(DESTDIR)$(PVM3DIR)/include
 	install -m 644 $(PVM3_CONF) $(DESTDIR)$(PVM3DIR)/conf
 	install -m 755 $(PVM3_PROGRAMS) $(DESTDIR)$(PVM3DIR)/lib
+	$(if $(HAS_R),install -d $(DESTDIR)$(RDIR) && cp -r $(BUILD)/r/covey $(DESTDIR)$(RDIR))
 	$(if $(PYTHON),install -d $(DESTDIR)$(PYTHONDIR)/covey && \
 		for file in $(PYTHON_SRC:lib/python/%=%); do install -D -m 644 lib/python/$$file $(DESTDIR)$(PYTHONDIR)/$$file || exit; done && \
 		install -m 644 $(PYTHON_MODULES:%=$(BUILD)/python/covey/%.abi3.so) $(DESTDIR)$(PYTHONDIR)/covey && \

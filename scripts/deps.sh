@@ -1,5 +1,5 @@
 #!/bin/bash
-# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, python, languages, test, doc,
+# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, python, languages, r, test, doc,
 # lint, deb, package, bench, mpi, rivals, batch, and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
@@ -43,6 +43,10 @@ python3-cloudpickle /usr/lib/python3/dist-packages/cloudpickle
 languages_needs='
 python3-pycparser   /usr/lib/python3/dist-packages/pycparser
 gfortran            gfortran
+'
+# the package for R, which is left out likewise
+r_needs='
+r-base-core         R
 '
 test_needs='
 libcunit1-dev       CUnit/CUnit.h
@@ -119,7 +123,7 @@ cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
     echo "qemu-user  qemu-$3"
 }
-groups="build, domain, python, languages, test, doc, lint, deb, package, bench, mpi, rivals, batch, s390x, arm64 or armhf"
+groups="build, domain, python, languages, r, test, doc, lint, deb, package, bench, mpi, rivals, batch, s390x, arm64 or armhf"
 read -ra compiler <<<"${CC:-cc}" # it may have a launcher before it, and options: ccache gcc -m32
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -131,6 +135,7 @@ needs_of() { # groups -> their lines
         domain) echo "$domain_needs" ;;
         python) echo "$python_needs" ;;
         languages) echo "$languages_needs" ;;
+        r) echo "$r_needs" ;;
         test) echo "$test_needs" ;;
         doc) echo "$doc_needs" ;;
         lint) echo "$lint_needs" ;;

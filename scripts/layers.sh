@@ -4,7 +4,7 @@
 #   rooms    a file includes, and calls (by the symbols of its object below $BUILD), what its room's
 #            row in scripts/rooms names. lib/covey.h and lib/covey/ are the room "covey.h", which
 #            includes itself alone, for it is installed without the rest; what they declare may be
-#            called from outside lib/, from lib/pvm3, lib/python, lib/fortran and lib/domain. --strict: as if no row were put off
+#            called from outside lib/, from lib/pvm3, lib/python, lib/fortran, lib/r and lib/domain. --strict: as if no row were put off
 #   size     a room has at most 32 source files; a struct at most 25 fields, but for messages on the
 #            wire (proto/wire/*.h, *_wire.h)
 #   circles  files that call each other in a circle are at most 12, all of one room; --circles
@@ -225,7 +225,7 @@ check_symbols() {
     function may_call(file, room, symbol, definer) {
         if (may_use(room, room_of(definer))) return 1
         return symbol ~ /^covey_/ && definer ~ /^lib\// && may_use(room, "covey.h") &&
-            (file !~ /^lib\// || file ~ /^lib\/(pvm3|domain|python|fortran)\//)
+            (file !~ /^lib\// || file ~ /^lib\/(pvm3|domain|python|fortran|r)\//)
     }
     function draw_edges(file,    symbol, count, i, to) {
         count = split(needs[file], symbol, " ")

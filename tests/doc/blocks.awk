@@ -28,6 +28,7 @@
 inside {
     if (first && kind == "c" && match($0, /^\/\* [a-z0-9_-]+\.[ch]/)) print substr($0, 4, RLENGTH - 3) >(base ".name")
     if (first && kind == "python" && match($0, /^# [a-z0-9_-]+\.py/)) print substr($0, 3, RLENGTH - 2) >(base ".name")
+    if (first && kind == "r" && match($0, /^# [a-z0-9_-]+\.R/)) print substr($0, 3, RLENGTH - 2) >(base ".name")
     if (first && kind == "cpp" && match($0, /^\/\* [a-z0-9_-]+\.cpp/)) print substr($0, 4, RLENGTH - 3) >(base ".name")
     if (first && kind == "fortran" && match($0, /^! [a-z0-9_-]+\.f90/)) print substr($0, 3, RLENGTH - 2) >(base ".name")
     first = 0

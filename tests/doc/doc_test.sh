@@ -7,6 +7,7 @@
 #   ```python        the same in Python: # pi.py - ...; run by a later block
 #   ```cpp           the same in C++: /* pi.cpp - ... */
 #   ```fortran       the same in Fortran: ! pi.f90 - ...
+#   ```r             the same in R: # pi.R - ...; run by a later block
 #   ```sh            commands, run by sh -e; each may go on where the last one was (variables, folder)
 #   ```sh source     the same in the folder of the sources
 #   ```sh copy       the same in a copy of the sources, with what is built of them
@@ -230,7 +231,7 @@ follow_guide() { # GUIDE
         kind=$(cd "$blocks" && ls "$(basename "$base")".* | sed 's/.*\.//' | grep -vE '^(how|line|name)$')
         name="$guide:$(cat "$base.line")"
         case $kind in
-        c | python | cpp | fortran) save_program "$name" "$base" "$kind" ;;
+        c | python | cpp | fortran | r) save_program "$name" "$base" "$kind" ;;
         sh) run_block "$name" "$base.sh" "$(cat "$how")" ;;
         text) compare "$name" "$base.text" "$(cat "$how")" ;;
         *) bad "$name" "a block of kind '$kind'" ;;
