@@ -759,7 +759,7 @@ export CHECK_TIMEOUT_FACTOR
 .PHONY: lint format format-check layers metrics
 ALL_C := $(TEMPLATES) $(wildcard cipher/*.c proto/*/*.c lib/*/*.c lib/pvm3/*/*.c lib/domain/*/*.c lib/domain/door/worker/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
 ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/ lib/domain/ lib/domain/covey_domain/)
-ALL_CXX := $(wildcard tests/cxx/*.cpp tests/cxx/*.hpp)
+ALL_CXX := $(wildcard tests/cxx/*.cpp tests/cxx/*.hpp share/examples/cxx/*.cpp)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
@@ -791,6 +791,7 @@ metrics: ## print how long the functions are
 
 ##@ Installing
 MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib/* lib/domain/* daemon/* tools/* apps apps/* conf)))
+EXAMPLE_FILES := $(wildcard share/examples/*/*)
 CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
 # in a folder that the loader does not know a program must be told where its library lies
@@ -832,6 +833,8 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	scripts/install-man.sh $(DESTDIR)$(MANDIR) $(MAN_PAGES)
 	for file in $(CONF_FILES:conf/%=%); do \
 		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
+	for file in $(EXAMPLE_FILES:share/%=%); do \
+		install -D -m 644 share/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
 	install -D -m 644 $(BUILD)/covey.lua $(DESTDIR)$(DATADIR)/covey/covey.lua
 	install -d $(DESTDIR)$(SYSTEMDUSERDIR)
 	sed 's|@BINDIR@|$(BINDIR)|' share/systemd/covey@.service >$(DESTDIR)$(SYSTEMDUSERDIR)/covey@.service
