@@ -615,6 +615,7 @@ static void flush_all(struct covey *vm)
 static void membership_end(struct covey *vm)
 {
     pthread_mutex_lock(&vm->lock);
+    vm->self.awaits = (struct task_awaits){.call = "leave"}; /* what the last call named is gone */
     parts_leave(vm);
     flush_all(vm);
     printer_gather(vm);
