@@ -183,6 +183,20 @@ class Calls(unittest.TestCase):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual(self.executor.submit(square, 2).result(), 4)
 
+    def test_memory(self):
+        "many futures leave nothing behind"
+        def resident():
+            with open("/proc/self/statm", encoding="ascii") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        rounds = 50 if os.environ.get("SOAK") else 5  # of 20,000
+        with covey.Executor(2) as executor:
+            sizes = []
+            for _ in range(rounds + 3):
+                assert sum(executor.map(abs, range(-20000, 0))) == 20000 * 20001 // 2
+                sizes.append(resident())
+        self.assertLess(sizes[-1], sizes[2] + (4 << 20), sizes)
+
     def test_output(self):
         "an array goes there and back"
         import numpy as np

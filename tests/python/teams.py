@@ -216,6 +216,106 @@ def refused():
     team.Barrier()
 
 
+def windows():
+    team = covey.join().world()
+    rank, size = team.rank, team.size
+    after, before = (rank + 1) % size, (rank - 1) % size
+    with team.window(8 * 10, signals=2) as window:
+        mine = window.part().view("f8")
+        assert mine.size == 10 and not mine.any() and window.size(after) == 80
+        window.put(np.full(3, float(rank)), after, 8 * 2)
+        window.fence()
+        same(mine[1:], [0] + [before] * 3 + [0] * 5)
+        got = np.zeros(3)
+        window.get(got, before, 8 * 2)
+        window.flush(before)
+        same(got, [(before - 1) % size] * 3)
+        window.put(np.array([rank + 0.5]), after)
+        window.signal(after, 1)
+        window.wait(1, 1, 60)
+        assert mine[0] == before + 0.5
+        fails(covey.TimedOut, window.wait, 2, 1, 0.01)
+        for _ in range(5):  # without the lock additions would get lost
+            with window.lock(0):
+                count = np.zeros(1)
+                window.get(count, 0, 8 * 9)
+                window.flush(0)
+                window.put(count + 1, 0, 8 * 9)
+        team.Barrier()
+        if rank == 0:
+            assert mine[9] == 5 * size, mine
+        with window.lock(0, shared=True):
+            window.get(count, 0, 8 * 9)
+        assert count[0] == 5 * size
+        fails(covey.InvalidArgument, window.put, np.zeros(3), after, 8 * 8)  # beyond its part
+        fails(covey.InvalidArgument, window.put, np.zeros(3), size)
+        fails(covey.InvalidArgument, window.flush, size)
+        fails(BufferError, window.put, np.zeros((4, 4))[:, 1], after)
+        fails(BufferError, window.free)  # `mine` is its memory
+        del mine
+        team.Barrier()
+    fails(covey.InvalidArgument, window.fence)
+
+
+def fails(kind, call, *args):
+    try:
+        call(*args)
+    except kind:
+        return
+    raise AssertionError(f"{call} was not refused")
+
+
+def networks():
+    vm = covey.join()
+    team = vm.world()
+    net = covey.Topology.parse("switch a b\nlink a b 100M\n" + "".join(f"host h{i} {'ab'[i % 2]} 1G\n" for i in range(4)))
+    assert [n.name for n in net.nodes if not n.is_switch] == ["h0", "h1", "h2", "h3"]
+    assert (net.links[0].a, net.links[0].b, net.links[0].rate) == ("a", "b", 10 ** 8)
+    assert covey.Topology.parse(net.text("file")).links == net.links and "h3" in str(net)
+    team.set_topology(net)
+    assert all(team.force("bcast", name) in (True, False) for name in team.algorithms("bcast")) and team.force("bcast")
+    send, recv = np.full(team.size, float(team.rank)), np.zeros(team.size)
+    team.Alltoall(send, recv)
+    same(recv, np.arange(team.size))
+    team.set_topology(None)
+    if team.rank == 0:
+        assert vm.topology() is None
+        vm.set_topology(net)
+        assert vm.topology().links == net.links
+        vm.set_topology(None)
+        fails(covey.InvalidArgument, covey.Topology.parse, "host h0 nowhere")
+        fails(ValueError, net.text, "picture")
+    team.Barrier()
+
+
+class Tensor:
+    """An array of another library: it has DLPack, and no buffer."""
+
+    def __init__(self, array, device=1):
+        self.array, self.device = array, device
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+
+def tensors():
+    team = covey.join().world()
+    a, b = np.arange(5.0) + team.rank, np.zeros(5)
+    team.Allreduce(Tensor(a), Tensor(b))
+    same(b, sum(np.arange(5.0) + r for r in range(team.size)))
+    team.Isend(Tensor(a), team.rank).wait()
+    assert team.Recv(Tensor(b), team.rank) == 5
+    same(a, b)
+    fails(BufferError, team.Isend, Tensor(a, 2), 0)  # on a graphics processor
+    fails(BufferError, team.Isend, Tensor(np.zeros((4, 4))[:, 1]), 0)
+    fails(TypeError, team.Isend, Tensor(np.zeros(3, "f2")), 0)
+    team.Bcast(memoryview(b), 0)
+    team.Barrier()
+
+
 def groups():
     vm = covey.join()
     with vm.group("singers") as group:
@@ -254,6 +354,9 @@ _test("objects", "collective calls on objects, messages by rank, requests, split
 _test("breaks", "a member that dies breaks the team, and nobody hangs", [(1, 0)] * 3 + [(1, 5)])
 _test("times_out", "a call that runs out of time is given up for all")
 _test("refused", "what is wrong at one member raises before anything is sent")
+_test("windows", "windows: put, get, locks, signals, and what is wrong")
+_test("networks", "topologies and algorithms")
+_test("tensors", "arrays by DLPack, and those that are refused")
 _test("groups", "groups: members, barrier, casts, and a team of one")
 
 

@@ -39,8 +39,10 @@ from ._service import Held, Leader, Lock, Party, Session, Token, View
 from ._solve import NotConverged, Report, Singular
 from ._start import console, halt, start
 from ._team import Group, Op, Team
+from ._topology import Topology
 from ._trace import Recording
 from ._vm import VM, Host, HostSpec, Task, join
+from ._window import Window
 
 __version__: str = _text(_lib.covey_version())
 TAG_MAX: int = _lib.COVEY_TAG_MAX

@@ -15,6 +15,8 @@ from . import _core
 from ._core import DTYPES, ETIMEOUT, SIZES, SLICE_US, array_of, check, encoded, ffi, lib, microseconds
 from ._message import Request, Status, dumps, pack_object
 from ._messaging import Messaging
+from ._topology import Topology, pointer_of
+from ._window import Window
 
 NULL = ffi.NULL
 _finish = lib.covey_python_finish
@@ -122,6 +124,14 @@ class Team(Messaging):
         """Ends the team here; not a call of all members."""
         self.__dict__.pop("_handle", None)
         lib.covey_team_free(self._slot)
+
+    def window(self, size: int, signals: int = 0) -> Window:
+        """Memory of all members that the others write and read: the caller brings `size` bytes, and so many counters."""
+        return Window(self, size, signals)
+
+    def set_topology(self, topology: Optional[Topology]) -> None:
+        """Goes by this network instead of the VM's, or by none: a call that all members make."""
+        _core.patiently(lib.covey_team_set_topology, self._handle, pointer_of(topology))
 
     def __enter__(self) -> "Team":
         return self
@@ -412,6 +422,21 @@ class Team(Messaging):
                 if p.count else numpy.zeros(0, DTYPES[kind]) for p in (come[0][i] for i in range(count))}
         lib.covey_free(come[0])
         return back
+
+    def force(self, operation: str, algorithm: Optional[str] = None) -> bool:
+        """From now on calls of the operation ("bcast") take that algorithm (None: the best again), at all members alike.
+
+        False: it does not suit this team, where it is right, but no better than another.
+        """
+        name = NULL if algorithm is None else encoded(algorithm)
+        return check(lib.covey_team_force(self._handle, encoded(operation), name)) == 0
+
+    def algorithms(self, operation: str) -> List[str]:
+        """The names that force() takes for an operation."""
+        names: List[str] = []
+        while (name := lib.covey_algorithm(encoded(operation), len(names))) != NULL:
+            names.append(_core.text_field(name))
+        return names
 
     def algorithm(self, operation: str, size: int) -> str:
         """The algorithm that a call ("bcast") of so many bytes takes."""

@@ -12,6 +12,7 @@ from ._messaging import Messaging
 from ._service import Services
 from ._solve import Solvers
 from ._team import Teams
+from ._topology import Topologies
 from ._trace import Traces
 
 NULL = ffi.NULL
@@ -76,7 +77,7 @@ class Listing(list):
         return table(self)
 
 
-class VM(Messaging, Teams, Services, Solvers, Traces):
+class VM(Messaging, Teams, Topologies, Services, Solvers, Traces):
     """A task's membership of a virtual machine. `covey.join()` gives it.
 
     Several threads may use it at once. After fork() it belongs to the parent alone: the child joins anew.
