@@ -69,7 +69,8 @@ HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/
 PYTHON ?= $(shell for p in python3 /usr/bin/python3; do \
 	$$p -c 'import cffi, numpy, pycparser, sysconfig; open(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null && echo $$p && break; done)
 PYTHON_SRC := $(wildcard lib/python/covey/*.py lib/python/covey/*/*.py lib/python/covey/py.typed)
-PYTHON_MODULES := _covey$(if $(DOMAIN_ROOMS), _domain)
+PYTHON_QUICK := $(if $(PYTHON),$(shell $(PYTHON) -c 'import sys; print("_quick" if sys.version_info >= (3, 11) else "")'))
+PYTHON_MODULES := _covey$(if $(DOMAIN_ROOMS), _domain) $(PYTHON_QUICK)
 PYTHONDIR ?= $(if $(PYTHON),$(shell $(PYTHON) -c 'import sys; v = sys.version_info; p = sys.argv[1]; \
 	print(p + ("/lib/python3" if p == "/usr" else f"/lib/python{v[0]}.{v[1]}") + "/dist-packages")' $(PREFIX)))
 
@@ -308,6 +309,10 @@ $(BUILD)/python/_domain.c: $(BUILD)/python/_domain.json lib/python/extension.py
 
 $(BUILD)/python/covey/_covey.abi3.so: $(call objects,lib/python/fast.c) $(BUILD)/libcovey.so
 $(BUILD)/python/covey/_domain.abi3.so: $(BUILD)/libcovey_domain.so $(BUILD)/libcovey.so
+$(BUILD)/python/covey/_quick.abi3.so: $(BUILD)/libcovey.so
+$(BUILD)/python/_quick.c: lib/python/quick.c
+	@mkdir -p $(@D)
+	@cp $< $@
 $(BUILD)/python/covey/%.abi3.so: $(BUILD)/python/%.c
 	@mkdir -p $(@D)
 	$(call say,ld)
@@ -763,7 +768,7 @@ ALL_CXX := $(wildcard tests/cxx/*.cpp tests/cxx/*.hpp share/examples/cxx/*.cpp)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
-FOREIGN_C := lib/fortran/arrays.c lib/r/glue.c $(if $(PVM_LOAD),,tests/bench/pvm_load.c) $(wildcard $(DOMAIN_MISSING:%=lib/domain/%/*.c) $(APP_MISSING:%=apps/%/*.c)) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/factor_scalapack.c tests/bench/fourier_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c tests/bench/poisson_petsc.c $(wildcard tests/mpi/*.c)
+FOREIGN_C := lib/fortran/arrays.c lib/r/glue.c lib/python/quick.c $(if $(PVM_LOAD),,tests/bench/pvm_load.c) $(wildcard $(DOMAIN_MISSING:%=lib/domain/%/*.c) $(APP_MISSING:%=apps/%/*.c)) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/factor_scalapack.c tests/bench/fourier_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c tests/bench/poisson_petsc.c $(wildcard tests/mpi/*.c)
 LINTED = $(filter-out $(FOREIGN_C),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint

@@ -223,9 +223,11 @@ def windows():
     with team.window(8 * 10, signals=2) as window:
         mine = window.part().view("f8")
         assert mine.size == 10 and not mine.any() and window.size(after) == 80
+        team.Barrier()
         window.put(np.full(3, float(rank)), after, 8 * 2)
         window.fence()
-        same(mine[1:], [0] + [before] * 3 + [0] * 5)
+        same(mine, [0, 0] + [before] * 3 + [0] * 5)
+        team.Barrier()
         got = np.zeros(3)
         window.get(got, before, 8 * 2)
         window.flush(before)

@@ -18,7 +18,13 @@ from ._messaging import Messaging
 from ._topology import Topology, pointer_of
 from ._window import Window
 
+try:
+    from . import _quick
+except ImportError:  # before Python 3.11
+    _quick = None  # type: ignore[assignment]
+
 NULL = ffi.NULL
+_UNFIT = -1000000
 _finish = lib.covey_python_finish
 OPS = {name: getattr(lib, "COVEY_OP_" + name.upper()) for name in
        "sum prod min max land lor lxor band bor bxor minloc maxloc".split()}
@@ -96,13 +102,15 @@ class Team(Messaging):
     def __init__(self, slot: Any, vm: Any) -> None:
         self._slot, self._vm = slot, vm  # a team ends before its VM
         self._handle = slot[0]
+        self._address = int(ffi.cast("intptr_t", slot[0]))
         self._req = ffi.new("covey_req_t **")  # of the call of all members that is under way
+        self._req_address = int(ffi.cast("intptr_t", self._req))
         #: the caller's own rank, and how many members there are
         self.rank: int = lib.covey_team_rank(self._handle)
         self.size: int = lib.covey_team_size(self._handle)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_handle":
+        if name in ("_handle", "_address"):
             raise _core.error_of(lib.COVEY_EINVAL, "the team was freed")
         raise AttributeError(name)
 
@@ -123,6 +131,7 @@ class Team(Messaging):
     def free(self) -> None:
         """Ends the team here; not a call of all members."""
         self.__dict__.pop("_handle", None)
+        self.__dict__.pop("_address", None)
         lib.covey_team_free(self._slot)
 
     def window(self, size: int, signals: int = 0) -> Window:
@@ -164,8 +173,7 @@ class Team(Messaging):
             if code < 0:
                 self._wait_on(code, req)
         except BaseException:
-            if req[0] != NULL:
-                lib.covey_req_free(req)  # it is given up for all
+            self._give_up()
             raise
         if "_ops" in self._vm.__dict__:
             self._raise_of_ops()
@@ -319,21 +327,80 @@ class Team(Messaging):
             raise ValueError("an array is smaller than counts say")
         return lib.covey_ireduce_scatter, (self._op(op), kind, base, into, _counts(counts))
 
-    Barrier, Ibarrier = _pair(_barrier)
-    Bcast, Ibcast = _pair(_bcast)
+    _slow_barrier, Ibarrier = _pair(_barrier)
+    _slow_bcast, Ibcast = _pair(_bcast)
     Scatter, Iscatter = _pair(_scatter)
     Scatterv, Iscatterv = _pair(_scatterv)
     Gather, Igather = _pair(_gather)
     Gatherv, Igatherv = _pair(_gatherv)
     Allgather, Iallgather = _pair(_allgather)
     Allgatherv, Iallgatherv = _pair(_allgatherv)
-    Alltoall, Ialltoall = _pair(_alltoall)
+    _slow_alltoall, Ialltoall = _pair(_alltoall)
     Alltoallv, Ialltoallv = _pair(_alltoallv)
     Reduce, Ireduce = _pair(_reduce)
-    Allreduce, Iallreduce = _pair(_allreduce)
+    _slow_allreduce, Iallreduce = _pair(_allreduce)
     Reduce_scatter, Ireduce_scatter = _pair(_reduce_scatter)
     Scan, Iscan = _pair(_scan)
     Exscan, Iexscan = _pair(_exscan)
+    if _quick is None:
+        Barrier, Bcast, Allreduce, Alltoall = _slow_barrier, _slow_bcast, _slow_allreduce, _slow_alltoall
+    else:  # those that are called most often
+
+        def Barrier(self) -> None:
+            try:
+                code = _quick.barrier(self._address, self._req_address)
+                if code:
+                    self._go_on(code, self._slow_barrier)
+            except BaseException:
+                self._give_up()
+                raise
+
+        def Bcast(self, array: Any, root: int = 0) -> None:
+            try:
+                code = _quick.bcast(self._address, self._req_address, array, root)
+                if code:
+                    self._go_on(code, self._slow_bcast, array, root)
+            except BaseException:
+                self._give_up()
+                raise
+
+        def Allreduce(self, send: Any, recv: Any, op: Union[str, Op] = "sum") -> None:
+            number = OPS.get(op)  # type: ignore[call-overload]
+            try:
+                code = _UNFIT if number is None else _quick.allreduce(
+                    self._address, self._req_address, send, recv, number)
+                if code:
+                    self._go_on(code, self._slow_allreduce, send, recv, op)
+            except BaseException:
+                self._give_up()
+                raise
+
+        def Alltoall(self, send: Any, recv: Any) -> None:
+            try:
+                code = _quick.alltoall(self._address, self._req_address, send, recv)
+                if code:
+                    self._go_on(code, self._slow_alltoall, send, recv)
+            except BaseException:
+                self._give_up()
+                raise
+
+        for _fast, _slow in ((Barrier, _slow_barrier), (Bcast, _slow_bcast), (Allreduce, _slow_allreduce),
+                             (Alltoall, _slow_alltoall)):
+            _fast.__doc__ = _slow.__doc__
+
+    def _go_on(self, code: int, slow: Callable, *arguments: Any) -> None:
+        """After a quick call that did nothing, failed, or is under way still, with the caller's arrays."""
+        if code == _UNFIT:
+            slow(*arguments)
+            return
+        kept = [memoryview(a) for a in arguments if not isinstance(a, (int, str))]  # nobody may resize them
+        self._wait_on(code, self._req)
+        del kept
+
+    def _give_up(self) -> None:
+        if self._req[0] != NULL:
+            lib.covey_req_free(self._req)  # for all
+
     barrier = Barrier
 
     # ---- together, on objects

@@ -6,12 +6,12 @@ import weakref
 from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Union
 
 from . import _core, _message
-from ._core import ETIMEOUT, SLICE_US, array_of, array_of_texts, check, encoded, ffi, lib, microseconds, text_field
+from ._core import ANY_TASK, ETIMEOUT, SLICE_US, array_of, array_of_texts, check, encoded, ffi, lib, microseconds, text_field
 from ._message import Notice, Status, finish
 from ._messaging import Messaging
 from ._service import Services
 from ._solve import Solvers
-from ._team import Teams
+from ._team import _UNFIT, Teams, _quick
 from ._topology import Topologies
 from ._trace import Traces
 
@@ -103,18 +103,19 @@ class VM(Messaging, Teams, Topologies, Services, Solvers, Traces):
         self._slot = ffi.new("covey_t **")
         check(lib.covey_join(self._slot, options))
         self._handle = self._slot[0]
+        self._address = int(ffi.cast("intptr_t", self._handle))
         self._pid = os.getpid()
         _joined.add(self)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_handle":
+        if name in ("_handle", "_address"):
             raise _core.error_of(lib.COVEY_EINVAL, "this VM was left, or the process is a child of fork(): join anew")
         raise AttributeError(name)
 
     def leave(self) -> None:
         """Ends the membership: sends what is still queued, at most 10 s. More calls do nothing."""
         if "_handle" in self.__dict__:
-            del self._handle
+            del self._handle, self._address
             _joined.discard(self)
             if self._pid == os.getpid():
                 lib.covey_leave(self._slot)
@@ -304,6 +305,18 @@ class VM(Messaging, Teams, Topologies, Services, Solvers, Traces):
 
     Send.__doc__ = Messaging.Send.__doc__
 
+    def Recv(self, array: Any, source: Optional[int] = None, tag: int = -1, timeout: Optional[float] = None,
+             status: Optional[Status] = None) -> int:
+        if _quick is not None and timeout is None and status is None:
+            count = _quick.recv(self._address, array, ANY_TASK if source is None else source, tag)
+            if count >= 0:
+                return count
+            if count not in (ETIMEOUT, _UNFIT):
+                return check(count)
+        return super().Recv(array, source, tag, timeout, status)
+
+    Recv.__doc__ = Messaging.Recv.__doc__
+
     def _receive_array(self, kind: int, base: Any, capacity: int, peer: int, tag: int,
                        timeout: Optional[float], status: Optional[Status]) -> int:
         info = status._info if status is not None else NULL
@@ -389,6 +402,7 @@ def _after_fork() -> None:
     _current = None
     for vm in list(_joined):
         vm.__dict__.pop("_handle", None)
+        vm.__dict__.pop("_address", None)
     _joined.clear()
     _message._parked.clear()
 
