@@ -875,7 +875,7 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
 	$(if $(PYTHON),rm -rf $(addsuffix __pycache__,$(sort $(dir $(PYTHON_SRC:lib/python/%=$(DESTDIR)$(PYTHONDIR)/%)))) # what Python made of its modules)
-	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(if $(HAS_FORTRAN),$(INCLUDEDIR)/covey_fortran) $(DATADIR)/covey $(PVM3DIR) $(if $(PYTHON),$(PYTHONDIR)/covey)) -depth -type d -empty -delete
+	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(INCLUDEDIR)/covey_domain $(if $(HAS_FORTRAN),$(INCLUDEDIR)/covey_fortran) $(DATADIR)/covey $(PVM3DIR) $(if $(PYTHON),$(PYTHONDIR)/covey) $(if $(HAS_R),$(RDIR)/covey)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
 
 .PHONY: dist deb check-package
