@@ -2,13 +2,15 @@
  * load.c - the place of a team that runs: what memory costs here, and what the monitor knows of its
  * hosts.
  *
- * The demand that a monitor tells is that of all tasks, members of the team too, for they may have
- * computed a moment ago. All members do the same: each is taken to have used the processor as much
- * as the one that asks. Virtual hosts share the processors of a machine.
+ * Rank 0 asks the monitors of all hosts. They tell of a time that has passed, in which members may
+ * have computed: so each member says what it used of the processors then, and that is taken off
+ * (others.c). Where rank 0 alone asks, each is taken to have used as much as rank 0.
  */
 #include "lib/domain/base/clock.h"
 #include "lib/domain/base/error.h"
+#include "lib/domain/base/others.h"
 #include "lib/domain/base/place.h"
+#include "lib/domain/base/used.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -44,97 +46,123 @@ static double measure_touch(void)
 
 /* ---- The monitor ----------------------------------------------------------------------------- */
 
-/* What a member used of a processor in the monitor's time, at most one. The monitor's interval may
- * have ended a while ago, so the one before counts, too: what looks like others and is the team's
- * own would make all members seem to be slowed. */
-static double own_share(double interval_s)
+/* What this process used: of all its threads, and so for all its teams. */
+static struct {
+    pthread_mutex_t lock;
+    struct used_log log;
+} used = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void note_used(void)
 {
-    static _Thread_local double last_s, last_used_s, last_share;
     struct timespec t;
+    pthread_mutex_lock(&used.lock);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    double now_s = domain_now_s(), used_s = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-    double interval = fmax(interval_s, 1e-3), elapsed_s = last_s > 0 ? now_s - last_s : 0;
-    double share = (used_s - last_used_s) / fmax(elapsed_s, interval);
-    if (last_s > 0 && elapsed_s < interval)
-        share += last_share * (1 - elapsed_s / interval);
-    double most = fmin(fmax(share, last_share), 1);
-    if (last_s <= 0 || elapsed_s >= interval) {
-        last_s = now_s;
-        last_used_s = used_s;
-        last_share = fmin(share, 1);
-    }
-    return most;
+    used_note(&used.log, domain_now_s(), (double)t.tv_sec + 1e-9 * (double)t.tv_nsec);
+    pthread_mutex_unlock(&used.lock);
 }
 
-struct view {
-    const struct covey_host *hosts;
-    const struct covey_host_stat *stats;
-    int *members; /* of the team, on each host */
-    int n, root;  /* the host of rank 0 */
+/* The time that a monitor tells of: until so long ago. */
+struct span {
+    double age_s, length_s; /* length 0: none is known */
 };
 
-static void count_members(covey_team_t *team, struct view *view)
+/* Processors that this process used then. If the monitor looked just now, the reading before is one
+ * of the beginning of its next time. */
+static double used_in(const struct span *span)
 {
-    for (int rank = 0; rank < covey_team_size(team); rank++) {
-        int host = covey_tid_host(covey_team_tid(team, rank)), at = 0;
-        while (at < view->n && view->hosts[at].index != host)
-            at++;
-        if (at < view->n)
-            view->members[at]++;
-        if (rank == 0)
-            view->root = at;
-    }
+    if (!(span->length_s > 0) || !isfinite(span->length_s))
+        return 0;
+    pthread_mutex_lock(&used.lock);
+    double end_s = domain_now_s() - span->age_s;
+    const struct used_log *log = &used.log;
+    if (log->count > 0 && end_s >= log->readings[log->count - 1].at_s)
+        used_keep(&used.log);
+    double seconds = used_between(log, end_s - span->length_s, end_s);
+    pthread_mutex_unlock(&used.lock);
+    return seconds / span->length_s;
 }
 
-/* Of the machine of the host at that place: its processors, the members on it, the hosts of these
- * and the demand. */
-static void look_at_machine(const struct view *view, int at, double own,
-                            struct covey_domain_place *place)
+/* What monitors answered, at rank 0. */
+struct answer {
+    struct covey_host *hosts;
+    struct covey_host_stat *stats;
+    int n;
+    struct span span; /* of the host of rank 0, and about that of others, which it asks as well */
+};
+
+static int place_on(const struct answer *answer, covey_team_t *team, int rank)
 {
-    const struct covey_host_stat *stats = view->stats;
-    double cores = stats[at].cores > 0 ? stats[at].cores : fmax(view->hosts[at].cores, 1);
-    double demand = 0, members = 0, hosts = 0;
-    for (int i = 0; i < view->n; i++) {
-        int is_same = i == at || (stats[at].machine != 0 && stats[i].machine == stats[at].machine);
-        int there = is_same ? view->members[i] : 0;
-        members += there;
-        hosts += there > 0;
-        if (is_same && stats[i].known)
-            demand = fmax(demand, stats[i].demand);
+    int host = covey_tid_host(covey_team_tid(team, rank)), at = 0;
+    while (at < answer->n && answer->hosts[at].index != host)
+        at++;
+    return at;
+}
+
+static void ask(covey_team_t *team, struct answer *answer)
+{
+    *answer = (struct answer){.hosts = NULL};
+    answer->n = covey_host_stats(covey_team_vm(team), PATIENCE_US, &answer->hosts, &answer->stats);
+    int root = place_on(answer, team, 0);
+    if (root < answer->n && answer->stats[root].known)
+        answer->span = (struct span){fmax(0, answer->stats[root].age_s),
+                                     fmax(0, answer->stats[root].interval_s)};
+}
+
+/* `each`: what each member used, or NULL: all as much as this one. */
+static void look(covey_team_t *team, const struct answer *answer, const double *each,
+                 struct covey_domain_place *place)
+{
+    size_t n = answer->n > 0 ? (size_t)answer->n : 1;
+    int *members = calloc(n, sizeof *members);
+    double *shares = calloc(n, sizeof *shares), own = used_in(&answer->span);
+    if (members != NULL && shares != NULL) {
+        for (int rank = 0; rank < covey_team_size(team); rank++) {
+            int at = place_on(answer, team, rank);
+            if (at < answer->n) {
+                members[at]++;
+                shares[at] += each != NULL ? each[rank] : own;
+            }
+        }
+        others_look(&(struct others_view){answer->hosts, answer->stats, members, shares, answer->n,
+                                          place_on(answer, team, 0)},
+                    place);
     }
-    double used = fmin(1, own / fmin(cores, 1)) * members; /* a quota leaves less than one */
-    double others = fmax(0, demand - used), crowd = fmax(1, members / cores);
-    double load = fmax(1, (members + others) / cores / crowd);
-    if (place->processors <= 0 || cores / hosts < place->processors)
-        place->processors = cores / hosts;
-    place->load = fmax(place->load, load);
-    if (at == view->root)
-        place->load_root = fmax(1, (1 + others) / cores);
+    free(members);
+    free(shares);
 }
 
 void domain_place_look(covey_team_t *team, struct covey_domain_place *place)
 {
-    struct covey_host *hosts = NULL;
-    struct covey_host_stat *stats = NULL;
-    int n = covey_host_stats(covey_team_vm(team), PATIENCE_US, &hosts, &stats), known = 0;
-    struct covey_domain_place seen = *place;
-    struct view view = {hosts, stats, calloc((size_t)(n > 0 ? n : 1), sizeof(int)), n, 0};
-    seen.processors = 0;
-    seen.load = seen.load_root = 1;
-    double own = own_share(n > 0 ? stats[0].interval_s : 0);
-    if (view.members != NULL)
-        count_members(team, &view);
-    for (int i = 0; view.members != NULL && i < n; i++) {
-        if (!stats[i].known || view.members[i] == 0)
-            continue;
-        look_at_machine(&view, i, own, &seen);
-        known++;
-    }
-    free(view.members);
-    if (known > 0)
-        *place = seen;
-    covey_free(hosts);
-    covey_free(stats);
+    struct answer answer;
+    note_used();
+    ask(team, &answer);
+    look(team, &answer, NULL, place);
+    covey_free(answer.hosts);
+    covey_free(answer.stats);
+}
+
+/* A collective call: all tell what they used; rank 0 sets the place. */
+static int look_together(covey_team_t *team, struct covey_domain_place *place)
+{
+    int is_root = covey_team_rank(team) == 0;
+    double *each = is_root ? calloc((size_t)covey_team_size(team), sizeof *each) : NULL;
+    struct answer answer = {.hosts = NULL};
+    if (is_root && each == NULL)
+        return domain_break(team, domain_fail(COVEY_ENOMEM, "no memory for the load of hosts"));
+    note_used();
+    if (is_root)
+        ask(team, &answer);
+    double told[] = {answer.span.age_s, answer.span.length_s};
+    int error = covey_bcast(team, 0, COVEY_DOUBLE, told, 2);
+    double own = used_in(&(struct span){told[0], told[1]});
+    if (error == 0)
+        error = covey_gather(team, 0, COVEY_DOUBLE, &own, each, 1);
+    if (error == 0 && is_root)
+        look(team, &answer, each, place);
+    free(each);
+    covey_free(answer.hosts);
+    covey_free(answer.stats);
+    return error < 0 ? domain_fail_of(error, "the load of the hosts") : 0;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -247,9 +275,9 @@ int domain_place_learn(covey_team_t *team, const struct covey_domain_network *ne
     if (network != NULL)
         made.network = *network;
     made.processors = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    if (covey_team_rank(team) == 0)
-        domain_place_look(team, &made);
-    error = share(team, &made);
+    error = look_together(team, &made);
+    if (error == 0)
+        error = share(team, &made);
     if (error == 0)
         *place = made;
     return error;
