@@ -3,9 +3,15 @@
  * block of b and a grid of P x Q:
  *
  *   local  all to rank 0, 2 n^2 (m - n / 3) flop there, and back
- *   block  in the step in which r rows and c columns are left: b reductions of a row of the panel,
- *          2 b^2 r / P flop of single columns, b^2 elements added for T, b r / P along the rows,
- *          4 b r c / (P Q) flop, and b c / Q elements added up the columns
+ *   block  in the step in which r rows and c columns are left
+ *            panel   where a grid column is one member, three times the flop of LU's panel, which
+ *                    with T take four times as long; else 2 b^2 r / P flop of single columns
+ *                    and as many for T, b reductions of a row of the panel, and one of T
+ *            along the rows  b r / P elements
+ *            update  4 b r c / (P Q) flop, b^2 c / Q of T at all rows of the grid alike, and
+ *                    b c / Q elements added up the columns, part by part
+ *          With several grid columns the next panel is made and sent while others still update: the
+ *          longer one of the two counts.
  *   tsqr   2 n^2 (m / P - n / 3) flop, log2(P) times n^2 elements and 2 n^3 / 3 flop, and R to all
  *
  * A flop is half a product with its sum.
@@ -36,20 +42,48 @@ static double local_s(const struct dense_case *c)
     return (flops * products(m, n) * c->root.factor_s + solve) * dense_alone(c, fmin(m, n));
 }
 
+/* What a sum of messages of the grid columns has to add and to copy, beside what a message has. */
+#define ADDED 4
+#define PART_COLUMNS 512 /* of an update: dense_qr.c */
+
+static double panel_s(const struct dense_case *c, const struct dense_setting *s, double rows)
+{
+    double b = fmin(s->block, fmin((double)c->problem.m, (double)c->problem.n));
+    double work = dense_flops(c->problem.type) * b * b * rows;
+    double crowd = dense_crowd(c, s->grid.rows * s->grid.columns);
+    if (s->grid.rows == 1)
+        return 2 * work * dense_at_width(c->speed.panel_s, b) * crowd;
+    return work * (c->speed.vector_s + dense_at_width(c->speed.gemm_s, b)) * crowd +
+           b * factor_rounds_s(c, s->grid.rows, b) + factor_rounds_s(c, s->grid.rows, b * b);
+}
+
+static double update_s(const struct dense_case *c, const struct dense_setting *s, double rows,
+                       double columns)
+{
+    double b = fmin(s->block, fmin((double)c->problem.m, (double)c->problem.n));
+    double flops = dense_flops(c->problem.type), sums = b * columns;
+    double compute = (2 * flops * b * rows * columns + flops / 2 * b * sums) *
+                     dense_at_width(c->speed.gemm_s, b) *
+                     dense_crowd(c, s->grid.rows * s->grid.columns);
+    if (s->grid.rows == 1)
+        return compute;
+    return compute + factor_rounds_s(c, s->grid.rows, sums) +
+           (ceil(columns / PART_COLUMNS) - 1) * factor_rounds_s(c, s->grid.rows, 0) +
+           ADDED * sums * dense_bytes(c->problem.type) * c->speed.copy_s;
+}
+
 static double block_step(const struct dense_case *c, const struct dense_setting *s, double left)
 {
     const struct covey_dense_problem *p = &c->problem;
-    double reflectors = fmin((double)p->m, (double)p->n);
-    double flops = dense_flops(p->type), b = fmin(s->block, reflectors);
+    double reflectors = fmin((double)p->m, (double)p->n), b = fmin(s->block, reflectors);
     double rows = factor_most((double)p->m - reflectors + left, s->block, s->grid.rows);
     double columns = factor_most((double)p->n - reflectors + left, s->block, s->grid.columns);
-    double gemm = dense_at_width(c->speed.gemm_s, b);
-    double compute =
-        flops * b * b * rows * (c->speed.vector_s + gemm) + 2 * flops * b * rows * columns * gemm;
-    return compute * dense_crowd(c, s->grid.rows * s->grid.columns) +
-           b * factor_rounds_s(c, s->grid.rows, b) + factor_rounds_s(c, s->grid.rows, b * b) +
-           factor_cast_s(c, s, s->grid.columns, b * (rows + b)) +
-           factor_rounds_s(c, s->grid.rows, b * columns);
+    double panel = panel_s(c, s, rows), update = update_s(c, s, rows, columns);
+    double cast = factor_cast_s(c, s, s->grid.columns, b * (rows + b));
+    if (s->grid.columns == 1)
+        return panel + update;
+    return fmax(update + panel / s->grid.columns + c->place.network.alpha_s,
+                update_s(c, s, rows, b) + panel + cast);
 }
 
 /* Reflectors applied to the right-hand sides, and R solved. */

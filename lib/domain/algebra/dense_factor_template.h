@@ -176,15 +176,17 @@ static void NAME(householder)(const void *row, const void *sums, void *result)
     beta_tau_scale[2] = (NUMBER)(1 / (wide - beta));
 }
 
+/* The adjoints of A^H a, for a product by a vector takes a third of the time of one by a row. */
 static void NAME(dots)(struct factor_block a, void *sums)
 {
     NUMBER *result = sums;
     for (int j = 0; j < a.n; j++)
         result[j] = 0;
     if (a.m > 0)
-        BLAS(gemm)
-    (CblasColMajor, ADJOINT, CblasNoTrans, 1, a.n, a.m, SCALAR(1), a.at, a.ld, a.at, a.ld,
-     SCALAR(0), sums, 1);
+        BLAS(gemv)
+    (CblasColMajor, ADJOINT, a.m, a.n, SCALAR(1), a.at, a.ld, a.at, 1, SCALAR(0), sums, 1);
+    for (int j = 0; j < a.n; j++)
+        result[j] = CONJUGATE(result[j]);
 }
 
 /* factors[j] = conj(tau) (row[j] + conj(scale) sums[j]) */

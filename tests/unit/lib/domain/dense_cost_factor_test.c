@@ -97,6 +97,16 @@ static void tall_matrices_are_factored_in_a_tree(void)
     CU_ASSERT(seconds_of(&c, "tsqr", (struct dense_grid){2, 1}) > 0);
 }
 
+/* Members of a grid column wait for one another in each column of a panel, those of a row once. */
+static void columns_of_several_members_wait_for_each_column(void)
+{
+    struct dense_case c = case_of(COVEY_DENSE_QR, (const int64_t[]){2000, 2000, 0}, 1e-4, 1e-12);
+    struct dense_grid row = {1, 4}, column = {4, 1}, one = {1, 1};
+    double waits = 2000 * 2 * 1e-4, compute = seconds_of(&c, "block", one) / 4;
+    CU_ASSERT(seconds_of(&c, "block", column) > compute + waits);
+    CU_ASSERT(seconds_of(&c, "block", row) < compute + waits / 4);
+}
+
 static void costs_are_numbers_and_grow(void)
 {
     static const int ops[] = {COVEY_DENSE_CHOLESKY, COVEY_DENSE_QR};
@@ -125,6 +135,7 @@ int main(void)
         {"all members do it over a fast one", all_members_do_it_over_a_fast_one},
         {"looking left sends fewer messages", looking_left_sends_fewer_messages_down_a_column},
         {"tall matrices are factored in a tree", tall_matrices_are_factored_in_a_tree},
+        {"columns wait for each column", columns_of_several_members_wait_for_each_column},
         {"costs are numbers and grow", costs_are_numbers_and_grow},
     };
     return covey_test_main("dense_cost_factor", cases, sizeof cases / sizeof cases[0]);
