@@ -38,6 +38,7 @@ struct monitor {
     struct sample base, last;
     uint64_t children_us; /* of processors: all that tasks which have ended used */
     double ended_us;      /* of that, what they used between the looks before and after their end */
+    double gone_us;       /* and between the last two looks those that ended since */
 };
 
 static int monitor_create(struct daemon *d, struct failure *why)
@@ -70,9 +71,11 @@ static void monitor_sample(struct monitor *m, uint64_t now_us, uint64_t interval
     m->base = m->last;
     sample_take(&m->source, now_us, &m->last);
     m->last.ended_us = (uint64_t)m->ended_us;
+    m->gone_us = 0;
 }
 
-/* A task has ended: a part of what it used is taken to be of the time since the last look. */
+/* A task has ended: a part of what it used is taken to be of the time since the last look, another
+ * one of the time that figures are of until the next one. */
 static void monitor_task_free(struct task *task)
 {
     struct monitor *m = task->daemon->own.monitor;
@@ -82,9 +85,12 @@ static void monitor_task_free(struct task *task)
     getrusage(RUSAGE_CHILDREN, &all);
     uint64_t now_us = loop_now_us(), children_us = time_us(all.ru_utime) + time_us(all.ru_stime);
     double lived_us = now_us > task->started_us ? (double)(now_us - task->started_us) : 1;
-    double since_us = (double)(now_us - m->last.at_us);
-    m->ended_us +=
-        (double)(children_us - m->children_us) * (since_us < lived_us ? since_us / lived_us : 1);
+    double since_us = (double)(now_us - m->last.at_us),
+           since_base_us = (double)(now_us - m->base.at_us);
+    double used_us = (double)(children_us - m->children_us);
+    double here_us = used_us * (since_us < lived_us ? since_us / lived_us : 1);
+    m->ended_us += here_us;
+    m->gone_us += used_us * (since_base_us < lived_us ? since_base_us / lived_us : 1) - here_us;
     m->children_us = children_us;
 }
 
@@ -114,7 +120,9 @@ void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
     monitor_sample(m, now_us, m->base.at_us == m->last.at_us ? LOOK_FIRST_US : LOOK_US);
     figures_init(figures);
     figures->machine = m->machine;
-    sample_figures(&m->source, &m->base, &m->last, figures);
+    struct sample last = m->last;
+    last.ended_us += (uint64_t)m->gone_us;
+    sample_figures(&m->source, &m->base, &last, figures);
     gauge_figures(d->own.gauge, now_us, figures);
     v[FIGURE_age_s] = (double)(now_us - m->last.at_us) / 1e6;
     v[FIGURE_tasks] = v[FIGURE_tasks_young] = 0;
