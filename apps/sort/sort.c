@@ -6,7 +6,8 @@
  * files.
  *
  * With --bag it is done by agenda parallelism instead: runs.c, sorter.c, and the root is the
- * coordinator.
+ * coordinator. With --algorithm it is done by the library of solvers: team.c. The tree and the bag
+ * stay what the paper has, which models them.
  *
  * All keys are at the root, task 0, when the clock starts, and there again, sorted, when it stops:
  * handing them out and taking them back is part of the work, as in the paper.
@@ -32,6 +33,7 @@ struct sort_options {
     const char *input; /* NULL: keys are generated */
     enum keys_format format;
     bool bag;
+    char algorithm[sizeof((struct split_job *)0)->algorithm];
 };
 
 /* What the coordinator has of the keys. */
@@ -45,8 +47,14 @@ struct sort {
     struct keys_sum sum; /* of the sorted keys */
     struct outfile file;
     bool equal;
-    struct runs runs; /* by way of a bag */
+    struct runs runs;              /* by way of a bag */
+    struct crew_solution solution; /* by the library */
 };
+
+static bool by_library(const struct sort *sort)
+{
+    return sort->job.algorithm[0] != '\0';
+}
 
 /* ---- Options ----------------------------------------------------------------------------- */
 
@@ -61,6 +69,10 @@ static const char help[] =
     "                        or binary (signed 64-bit, this host's byte order)\n"
     "      --bag             runs and merges are the items of a bag instead, done by whoever is "
     "free\n"
+    "  -a, --algorithm NAME  by covey_sort(3) instead: local, tree, sample, histogram or "
+    "hypercube, "
+    "or\n"
+    "                        auto, the one with the least predicted time\n"
     "  -n, --tasks TASKS     number of tasks; any, powers of two make the best tree (auto, which "
     "is\n"
     "                        as many as are worth it, where the hosts are calibrated, otherwise "
@@ -94,6 +106,9 @@ static int sort_take_own(void *program, int key, const char *argument)
     case OPTION_BAG:
         options->bag = true;
         return 0;
+    case 'a':
+        return app_parse_text("--algorithm", argument, options->algorithm,
+                              sizeof options->algorithm);
     default:
         return -1; /* there is none */
     }
@@ -106,10 +121,16 @@ static int sort_parse(int argc, char **argv, struct sort_options *options)
                                           {"input", required_argument, NULL, 'i'},
                                           {"format", required_argument, NULL, OPTION_FORMAT},
                                           {"bag", no_argument, NULL, OPTION_BAG},
+                                          {"algorithm", required_argument, NULL, 'a'},
                                           {NULL, 0, NULL, 0}};
     *options = (struct sort_options){.keys = KEYS_DEFAULT};
-    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "k:i:", longs, sort_take_own};
-    return app_options_parse(&options->common, argc, argv, &syntax, options);
+    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "k:i:a:", longs, sort_take_own};
+    int parsed = app_options_parse(&options->common, argc, argv, &syntax, options);
+    if (parsed >= 0 && options->bag && options->algorithm[0] != '\0') {
+        warnx("only one of --bag and --algorithm");
+        return -1;
+    }
+    return parsed;
 }
 
 /* ---- Keys to and from the root ----------------------------------------------------------- */
@@ -227,6 +248,11 @@ static int sort_collect(struct crew *crew, void *context)
 {
     struct sort *sort = context;
     bool here = sort->job.bag && !crew->sequential;
+    if (by_library(sort) && !crew->sequential) {
+        if (crew_collect_solution(crew, &sort->solution) < 0)
+            return -1;
+        return sort->job.wanted ? collect_parallel(crew, sort) : 0;
+    }
     if (!here && crew_ask(crew, 0, CREW_COLLECT) < 0)
         return -1;
     return crew->sequential ? collect_sequential(crew, sort) : collect_parallel(crew, sort);
@@ -238,13 +264,19 @@ static int sort_report(void *context, const struct coordinator_result *result)
 {
     const struct sort *sort = context;
     const struct app_options *common = &sort->options->common;
-    char problem[128];
-    snprintf(problem, sizeof problem,
-             sort->job.bag ? "%lld keys out of a bag by %d tasks"
-                           : "%lld keys in a tree of %d tasks",
-             (long long)sort->job.keys, result->run.tasks);
+    char problem[160];
+    if (by_library(sort))
+        snprintf(problem, sizeof problem, "%lld keys by %s in a team of %d tasks",
+                 (long long)sort->job.keys, sort->solution.algorithm, result->run.tasks);
+    else
+        snprintf(problem, sizeof problem,
+                 sort->job.bag ? "%lld keys out of a bag by %d tasks"
+                               : "%lld keys in a tree of %d tasks",
+                 (long long)sort->job.keys, result->run.tasks);
     json_t *parameters = json_pack("{s:I, s:I}", "keys", (json_int_t)sort->job.keys, "seed",
                                    (json_int_t)sort->job.seed);
+    if (by_library(sort))
+        json_object_set_new(parameters, "algorithm", json_string(sort->solution.algorithm));
     struct report report = {.program = "sort",
                             .problem = problem,
                             .parameters = parameters,
@@ -253,6 +285,8 @@ static int sort_report(void *context, const struct coordinator_result *result)
                             .output = common->output};
     int status = coordinator_report(common, result, &report);
     json_decref(parameters);
+    if (common->explain && by_library(sort))
+        fputs(sort->solution.table, stderr);
     return status;
 }
 
@@ -267,7 +301,8 @@ static void sort_describe(void *context, struct covey_problem *problem)
 static int sort_coordinate(struct sort *sort)
 {
     const struct app_options *common = &sort->options->common;
-    bool wanted = common->check || common->output != NULL;
+    bool wanted = common->check || common->output != NULL, plain = !by_library(sort);
+    sort->job.wanted = wanted;
     const struct coordinator_program program = {.context = sort,
                                                 .title = "sorting",
                                                 .pack_job = split_pack,
@@ -277,9 +312,9 @@ static int sort_coordinate(struct sort *sort)
                                                 .conduct = sort->job.bag ? sort_conduct : NULL,
                                                 .end = sort_end,
                                                 .tolerant = sort->job.bag,
-                                                .collect = wanted ? sort_collect : NULL,
+                                                .collect = wanted || !plain ? sort_collect : NULL,
                                                 .compares = common->check,
-                                                .describe = sort_describe,
+                                                .describe = plain ? sort_describe : NULL,
                                                 .report = sort_report};
     return coordinator_main(common, &program);
 }
@@ -292,6 +327,7 @@ static int sort_keys(const void *program_options)
         .job = {options->keys, options->common.seed, options->input != NULL, options->bag},
         .equal = true};
     size_t count = 0;
+    memcpy(sort.job.algorithm, options->algorithm, sizeof sort.job.algorithm);
     if (options->input != NULL &&
         keys_read(options->input, options->format, &sort.input, &count) < 0)
         return EXIT_FAILURE;

@@ -9,6 +9,7 @@
 #include "apps/memory.h"
 #include "apps/sort/keys.h"
 #include "apps/sort/runs.h"
+#include "apps/sort/team.h"
 #include "apps/sort/tree.h"
 #include "apps/worker.h"
 
@@ -23,6 +24,7 @@ struct split {
     int64_t *scratch; /* for merging: what lies before the largest child's keys */
     covey_req_t *out[TREE_CHILDREN_MAX];
     covey_req_t *in[TREE_CHILDREN_MAX];
+    struct team_sort team; /* instead of the tree */
 };
 
 int split_pack(covey_msg_t *msg, const void *context)
@@ -33,7 +35,11 @@ int split_pack(covey_msg_t *msg, const void *context)
         error = covey_pack_uint64(msg, &job->seed, 1, 1);
     if (error >= 0)
         error = covey_pack_int32(msg, &job->fed, 1, 1);
-    return error < 0 ? error : covey_pack_int32(msg, &job->bag, 1, 1);
+    if (error >= 0)
+        error = covey_pack_int32(msg, &job->bag, 1, 1);
+    if (error >= 0)
+        error = covey_pack_int32(msg, &job->wanted, 1, 1);
+    return error < 0 ? error : covey_pack_string(msg, job->algorithm);
 }
 
 static int split_unpack(covey_msg_t *msg, struct split_job *job)
@@ -45,6 +51,10 @@ static int split_unpack(covey_msg_t *msg, struct split_job *job)
         error = covey_unpack_int32(msg, &job->fed, 1, 1);
     if (error >= 0)
         error = covey_unpack_int32(msg, &job->bag, 1, 1);
+    if (error >= 0)
+        error = covey_unpack_int32(msg, &job->wanted, 1, 1);
+    if (error >= 0)
+        error = covey_unpack_string(msg, job->algorithm, sizeof job->algorithm);
     if (error < 0)
         return error;
     return job->keys >= 0 && job->keys <= SPLIT_KEYS_MAX ? 0 : COVEY_EPROTO;
@@ -72,13 +82,32 @@ static int receive_input(struct split *split, struct worker *worker)
     return 0;
 }
 
+static bool is_by_team(const struct split *split)
+{
+    return split->job.algorithm[0] != '\0';
+}
+
+/* Which keys are this task's. */
+static int take_place(struct split *split, struct worker *worker)
+{
+    if (!is_by_team(split)) {
+        tree_place(split->job.keys, worker->count, worker->rank, &split->node);
+        return 0;
+    }
+    split->node = (struct tree_node){.parent = -1};
+    split->node.count = worker->rank == 0 ? split->job.keys : 0;
+    return team_sort_prepare(&split->team, worker, split->job.algorithm, (size_t)split->job.keys);
+}
+
 static int split_prepare(void *state, struct worker *worker, covey_msg_t *msg)
 {
     struct split *split = state;
     int error = split_unpack(msg, &split->job);
     if (error < 0 || (split->job.bag && !worker->sequential))
         return error < 0 ? error : agenda_attach(worker); /* all that it needs is in there */
-    tree_place(split->job.keys, worker->count, worker->rank, &split->node);
+    error = take_place(split, worker);
+    if (error < 0)
+        return error;
     size_t count = (size_t)split->node.count;
     split->keys = memory_ready(count + 1, sizeof *split->keys);
     size_t before_largest = split->node.child_count > 0 ? (size_t)split->node.children[0].first : 0;
@@ -176,6 +205,8 @@ static int split_run(void *state, struct worker *worker)
     struct split *split = state;
     if (split->job.bag)
         return sorter_run(worker);
+    if (is_by_team(split))
+        return team_sort_run(&split->team, worker, split->keys);
     int error = receive_share(split, worker);
     if (error >= 0)
         error = send_shares(split, worker);
@@ -197,6 +228,8 @@ static int split_run(void *state, struct worker *worker)
 static int split_run_alone(void *state, struct worker *worker)
 {
     struct split *split = state;
+    if (is_by_team(split))
+        return team_sort_run(&split->team, worker, split->keys);
     sort_own(split, worker, split->node.count);
     return 0;
 }
@@ -205,6 +238,11 @@ static int split_send_result(void *state, struct worker *worker)
 {
     struct split *split = state;
     size_t all = (size_t)split->node.count;
+    if (is_by_team(split) && !worker->sequential) {
+        int error = worker->rank == 0 ? team_sort_send(&split->team, worker, all) : 0;
+        if (error < 0 || !split->job.wanted)
+            return error;
+    }
     for (size_t done = 0; done < all; done += chunk_at(done, all)) {
         int error = covey_send_array(worker->vm, worker->parent, CREW_RESULT, COVEY_INT64,
                                      split->keys + done, chunk_at(done, all));
@@ -221,6 +259,7 @@ static void split_finish(void *state)
         covey_req_free(&split->out[i]);
         covey_req_free(&split->in[i]);
     }
+    team_sort_finish(&split->team);
     free(split->keys);
     free(split->scratch);
 }

@@ -17,8 +17,10 @@
 struct split_job {
     int64_t keys;
     uint64_t seed;
-    int32_t fed; /* 1: the coordinator sends the keys, 0: the root makes them from the seed */
-    int32_t bag; /* 1: runs and merges are the items of a bag, see runs.h */
+    int32_t fed;    /* 1: the coordinator sends the keys, 0: the root makes them from the seed */
+    int32_t bag;    /* 1: runs and merges are the items of a bag, see runs.h */
+    int32_t wanted; /* 1: the coordinator takes the sorted keys */
+    char algorithm[32]; /* of the library, see team.h; "": the tree */
 };
 
 int split_pack(covey_msg_t *msg, const void *job);

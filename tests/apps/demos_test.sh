@@ -42,6 +42,17 @@ equal_keys=$work/equal_keys
 awk 'BEGIN { for (i = 0; i < 5000; i++) print int(i * i / 7) % 3 - 1 }' >"$equal_keys"
 expect "equal keys out of a bag" run "$BUILD/apps/sort" --input "$equal_keys" -n 5 --bag --check
 expect "no keys out of a bag" run "$BUILD/apps/sort" --keys 0 --bag --check
+for algorithm in auto local tree sample histogram hypercube; do
+    expect "sort by the library, $algorithm" run "$BUILD/apps/sort" --keys 50021 -n 3 --algorithm $algorithm --check
+done
+expect "its algorithm is named" grep -q "50021 keys by hypercube in a team of 3 tasks" "$work/out"
+expect "no keys by the library" run "$BUILD/apps/sort" --keys 0 -n 3 --algorithm sample --check
+expect "equal keys by the library" run "$BUILD/apps/sort" --input "$equal_keys" -n 5 --algorithm auto --check
+expect "what the library expected" run "$BUILD/apps/sort" --keys 1000 -n 2 --algorithm auto --explain --baseline 0
+expect "is a table" grep -q "^histogram " "$work/err"
+expect "two ways to sort are refused" fails_with 2 "only one" "$BUILD/apps/sort" --algorithm tree --bag
+expect "an unknown algorithm is a failure" eval '! timeout 60 "$BUILD/apps/sort" --keys 10 -n 2 --baseline 0 -a bubbles >"$work/out" 2>"$work/err"'
+expect "which is said" grep -q "has no 'bubbles'" "$work/err"
 expect "mandel out of a bag" run "$BUILD/apps/mandel" "${small_mandel[@]}" -n 5 --bag --check
 expect "matmul on 3 x 3 tasks, uneven blocks" run "$BUILD/apps/matmul" --size 1000 -q 3 --check
 expect "matmul, more tasks than columns in a panel" run "$BUILD/apps/matmul" --size 5 -q 5 --check
