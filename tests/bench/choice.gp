@@ -1,28 +1,33 @@
-# choice.gp - draws what libraries_choice.sh measured, in the folder of its `lines`: choice.png.
-set terminal pngcairo size 1300,460 font "Sans,11" noenhanced
-set output 'choice.png'
-networks = 'host switch chain'
-titles = 'one_host,_shared_memory hosts_on_one_switch hosts_on_a_chain_of_switches'
-libraries = 'sort fft'
-sort = 'local tree sample histogram hypercube'
-fft = 'local slab pencil'
-colours = '#0072B2 #E69F00 #009E73 #D55E00 #CC79A7'
-set multiplot layout 1,3 title 'Solvers: measured beside predicted, each algorithm at four sizes'
-set logscale xy
-set format xy '%g'
+# choice.gp - draws what libraries_choice.sh measured on one network, in the folder of its `lines`:
+#   gnuplot -e "network='host'" choice.gp
+set terminal pngcairo size 1500,640 font "Sans,10" noenhanced
+set output network.'.png'
+of(what, condition) = system("awk '$1 == \"".network."\" && ".condition." && !seen[".what."]++ { print ".what." }' lines")
+libraries = of('$3', '$2 == "choice"')
+names = 'sort fft gemm solve cholesky qr poisson'
+titles = 'sort,_keys Fourier_transform,_points product_of_n_x_n system_of_n_equations Cholesky,_n_x_n QR,_n_x_n Poisson,_points'
+colours = '#0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #999999 #8B4513 #000000'
+about = network eq 'host' ? 'members of one host' : network eq 'switch' ? 'hosts on one switch' : 'hosts on a chain of switches'
+set multiplot layout 2,4 title 'Solvers, '.about.': measured (points) beside predicted (lines); what is chosen has a ring' noenhanced
+set logscale y
+set format y '%g'
 set grid
-set key left top reverse Left
-set xlabel 'predicted, ms'
-set ylabel 'measured, ms'
-# sorts are circles, transforms are triangles
-pick(network, library, algorithm) = sprintf("< awk '$1 == \"%s\" && $2 == \"%s\" && $4 == \"%s\" && $7 == \"expected\" && $8 > 0 { print $8, $5 }' lines", network, library, algorithm)
-do for [n = 1:3] {
-    network = word(networks, n)
-    if (system("grep -c '^".network." ' lines") + 0 > 0) {
-        set title system("echo ".word(titles, n)." | tr _ ' '")
-        plot x with lines lc rgb '#999999' dt 2 title 'as predicted', \
-             for [i = 1:5] pick(network, 'sort', word(sort, i)) with points pt 7 lc rgb word(colours, i) title 'sort, '.word(sort, i), \
-             for [i = 1:3] pick(network, 'fft', word(fft, i)) with points pt 8 ps 1.4 lc rgb word(colours, i) title 'fft, '.word(fft, i)
+set key left top reverse Left samplen 1 spacing 0.9
+set ylabel 'ms'
+# the sizes stand beside each other, in their order; the columns are those of `lines`
+rows(test, y) = sprintf("< awk '$1 == \"%s\" { l = $2 == \"choice\" ? $3 : $2; s = $2 == \"choice\" ? $4 : $3 } $1 == \"%s\" && l == \"%s\" && !(s in at) { at[s] = ++n } $1 == \"%s\" && l == \"%s\" && %s && %s > 0 { print at[s], %s }' lines", network, network, library, network, library, test, y, y)
+do for [i = 1:words(names)] {
+    library = word(names, i)
+    if (strstrt(' '.libraries.' ', library) > 0) {
+        sizes = of('$3', '$2 == "'.library.'"')
+        algorithms = of('$4', '$2 == "'.library.'"')
+        set title system("echo ".word(titles, i)." | tr _ ' '")
+        set xrange [0.7:words(sizes) + 0.3]
+        set xtics ('' 0)
+        set for [k = 1:words(sizes)] xtics add (word(sizes, k) k)
+        plot for [k = 1:words(algorithms)] rows('$4 == "'.word(algorithms, k).'"', '$8') using 1:2 with lines lw 2 lc rgb word(colours, k) title word(algorithms, k), \
+             for [k = 1:words(algorithms)] rows('$4 == "'.word(algorithms, k).'"', '$5') using 1:2 with points pt 7 lc rgb word(colours, k) notitle, \
+             rows('$2 == "choice"', '$8') using 1:2 with points pt 6 ps 2 lw 1.5 lc rgb '#000000' title 'chosen'
     }
 }
 unset multiplot

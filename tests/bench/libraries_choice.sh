@@ -9,9 +9,10 @@
 #
 # From the environment, by default:
 #   NETWORKS="host switch chain"   one host by shared memory; 8 hosts on one switch; 8 on a chain of four
-#   LIBRARIES="sort fft gemm solve cholesky poisson"  RATE=100M (of a link)  HOSTS=8  MEMBERS=2 (of `host`)
+#   LIBRARIES="sort fft gemm solve cholesky qr poisson"  RATE=100M (of a link)  HOSTS=8  MEMBERS=2 (of `host`)
 #   SIZES_sort, SIZES_fft ...      four sizes each
-#   OUT= (a folder: the lines stay there, and a picture of measured beside predicted, choice.png)
+#   OUT= (a folder: the lines are added to those that are there, and for each network a picture is drawn of what was
+#   measured beside what was predicted before anything had run, NETWORK.png)
 #   HOGS= (hosts that are loaded from outside, on switch and chain)  CPU= (each host's part of a processor there)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,11 +20,12 @@ root=$(cd "$here/../.." && pwd)
 build=${BUILD:-$root/build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 export BUILD=$build RATE=${RATE:-100M} HOSTS=${HOSTS:-8} MEMBERS=${MEMBERS:-2} HOGS=${HOGS:-}
-export LIBRARIES=${LIBRARIES:-sort fft gemm solve cholesky poisson}
+export LIBRARIES=${LIBRARIES:-sort fft gemm solve cholesky qr poisson}
 export SIZES_sort=${SIZES_sort:-10000 50000 250000 1000000}
 export SIZES_fft=${SIZES_fft:-16x16x16 32x32x32 64x64x32 64x64x64}
 export SIZES_gemm=${SIZES_gemm:-100 300 600 1200}
 export SIZES_solve=${SIZES_solve:-100 300 600 1200} SIZES_cholesky=${SIZES_cholesky:-100 300 600 1200}
+export SIZES_qr=${SIZES_qr:-100 300 600 1200}
 export SIZES_poisson=${SIZES_poisson:-8x8x8 16x16x16 32x32x32 48x48x48}
 
 # A program that takes sizes and prints "choice LIBRARY SIZE NAME OVER_BEST OVER_ONE" among other lines.
@@ -84,6 +86,9 @@ done | tee "$work/lines"
 awk '$2 == "choice" { n++; over = $6; if (over > worst) worst = over; good += over <= 1.05; alone += $7 > 1.03 }
      END { if (n) printf "%d of %d choices are within 5 %% of the best; the worst takes %.2f of it; %d take more than 1.03 of one host\n", good, n, worst, alone }' "$work/lines"
 if [ -n "${OUT:-}" ]; then
-    mkdir -p "$OUT" && cp "$work/lines" "$OUT" && (cd "$OUT" && gnuplot "$here/choice.gp") && echo "drawn: $OUT/choice.png"
+    mkdir -p "$OUT" && cat "$work/lines" >>"$OUT/lines" && cd "$OUT" || exit 1
+    for network in $(cut -d' ' -f1 lines | sort -u); do
+        gnuplot -e "network='$network'" "$here/choice.gp" && echo "drawn: $OUT/$network.png"
+    done
 fi
 exit $status
