@@ -1,14 +1,16 @@
 # choice.gp - draws what libraries_choice.sh measured on one network, in the folder of its `lines`:
 #   gnuplot -e "network='host'" choice.gp
-set terminal pngcairo size 1500,640 font "Sans,10" noenhanced
-set output network.'.png'
 of(what, condition) = system("awk '$1 == \"".network."\" && ".condition." && !seen[".what."]++ { print ".what." }' lines")
 libraries = of('$3', '$2 == "choice"')
+columns = words(libraries) < 4 ? words(libraries) : 4
+lines = words(libraries) > 4 ? 2 : 1
+set terminal pngcairo size (columns < 3 ? 750 : 375 * columns),320 * lines font "Sans,10" noenhanced
+set output network.'.png'
 names = 'sort fft gemm solve cholesky qr poisson'
 titles = 'sort,_keys Fourier_transform,_points product_of_n_x_n system_of_n_equations Cholesky,_n_x_n QR,_n_x_n Poisson,_points'
 colours = '#0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #999999 #8B4513 #000000'
 about = network eq 'host' ? 'members of one host' : network eq 'switch' ? 'hosts on one switch' : 'hosts on a chain of switches'
-set multiplot layout 2,4 title 'Solvers, '.about.': measured (points) beside predicted (lines); what is chosen has a ring' noenhanced
+set multiplot layout lines,columns title 'Solvers, '.about.': measured (points) beside predicted (lines); what is chosen has a ring' noenhanced
 set logscale y
 set format y '%g'
 set grid
@@ -23,6 +25,8 @@ do for [i = 1:words(names)] {
         algorithms = of('$4', '$2 == "'.library.'"')
         set title system("echo ".word(titles, i)." | tr _ ' '")
         set xrange [0.7:words(sizes) + 0.3]
+        set yrange [*:*]
+        if (words(algorithms) > 6) { set yrange [*:1e7] } # room for the key
         set xtics ('' 0)
         set for [k = 1:words(sizes)] xtics add (word(sizes, k) k)
         plot for [k = 1:words(algorithms)] rows('$4 == "'.word(algorithms, k).'"', '$8') using 1:2 with lines lw 2 lc rgb word(colours, k) title word(algorithms, k), \
