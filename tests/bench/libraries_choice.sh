@@ -87,7 +87,7 @@ awk '$2 == "choice" { n++; over = $6; if (over > worst) worst = over; good += ov
      END { if (n) printf "%d of %d choices are within 5 %% of the best; the worst takes %.2f of it; %d take more than 1.03 of one host\n", good, n, worst, alone }' "$work/lines"
 if [ -n "${OUT:-}" ]; then
     mkdir -p "$OUT" && cat "$work/lines" >>"$OUT/lines" && cd "$OUT" || exit 1
-    for network in $(cut -d' ' -f1 lines | sort -u); do
+    cut -d' ' -f1 lines | sort -u | while read -r network; do
         gnuplot -e "network='$network'" "$here/choice.gp" && echo "drawn: $OUT/$network.png"
     done
 fi
