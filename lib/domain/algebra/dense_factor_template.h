@@ -176,7 +176,7 @@ static void NAME(householder)(const void *row, const void *sums, void *result)
     beta_tau_scale[2] = (NUMBER)(1 / (wide - beta));
 }
 
-/* The adjoints of A^H a, for a product by a vector takes a third of the time of one by a row. */
+/* The adjoints of A^H a, for a product by a vector takes a quarter of the time of one by a row. */
 static void NAME(dots)(struct factor_block a, void *sums)
 {
     NUMBER *result = sums;
