@@ -762,13 +762,13 @@ export CHECK_TIMEOUT_FACTOR
 
 ##@ Looking at the source
 .PHONY: lint format format-check layers metrics
-ALL_C := $(TEMPLATES) $(wildcard cipher/*.c proto/*/*.c lib/*/*.c lib/pvm3/*/*.c lib/domain/*/*.c lib/domain/door/worker/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
+ALL_C := $(TEMPLATES) $(wildcard cipher/*.c proto/*/*.c lib/*/*.c lib/pvm3/*/*.c lib/domain/*/*.c lib/domain/door/worker/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c share/lessons/*.c) $(TEST_SRC)
 ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/ lib/domain/ lib/domain/covey_domain/)
 ALL_CXX := $(wildcard tests/cxx/*.cpp tests/cxx/*.hpp share/examples/cxx/*.cpp)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
-FOREIGN_C := lib/fortran/arrays.c lib/r/glue.c lib/python/quick.c $(if $(PVM_LOAD),,tests/bench/pvm_load.c) $(wildcard $(DOMAIN_MISSING:%=lib/domain/%/*.c) $(APP_MISSING:%=apps/%/*.c)) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/factor_scalapack.c tests/bench/fourier_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c tests/bench/poisson_petsc.c $(wildcard tests/mpi/*.c)
+FOREIGN_C := lib/fortran/arrays.c $(wildcard share/lessons/*.c) lib/r/glue.c lib/python/quick.c $(if $(PVM_LOAD),,tests/bench/pvm_load.c) $(wildcard $(DOMAIN_MISSING:%=lib/domain/%/*.c) $(APP_MISSING:%=apps/%/*.c)) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/beside_mpi.c tests/bench/factor_scalapack.c tests/bench/fourier_mpi.c tests/bench/overlap_mpi.c tests/bench/ranks_mpi.c tests/bench/poisson_petsc.c $(wildcard tests/mpi/*.c)
 LINTED = $(filter-out $(FOREIGN_C),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint
@@ -797,6 +797,9 @@ metrics: ## print how long the functions are
 ##@ Installing
 MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib/* lib/domain/* daemon/* tools/* apps apps/* conf)))
 EXAMPLE_FILES := $(wildcard share/examples/*/*)
+# programs to copy, to read and to change: C and Python side by side
+LESSONS := $(wildcard share/lessons/*) $(filter-out %/__init__.py,$(wildcard lib/python/covey/examples/*.py))
+LESSONSDIR := $(DATADIR)/covey/lessons
 CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
 # in a folder that the loader does not know a program must be told where its library lies
@@ -833,7 +836,7 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 		install -m 644 $(FORTRAN_MODULES:%=$(BUILD)/fortran/%.mod) $(DESTDIR)$(INCLUDEDIR)/covey_fortran)
 	for p in covey covey-domain $(if $(HAS_FORTRAN),covey-fortran); do sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 		-e 's|@RPATH@|$(RPATH)|; s|@DOMAIN_LIBS_PRIVATE@|$(DOMAIN_LIBS)|' \
-		-e 's|@VERSION@|$(VERSION)|; s|@LIBS_PRIVATE@|$(LIB_LIBS)|' $$p.pc.in \
+		-e 's|@VERSION@|$(VERSION)|; s|@LIBS_PRIVATE@|$(LIB_LIBS)|; s|@LESSONSDIR@|$(LESSONSDIR)|' $$p.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/$$p.pc || exit; done
 	scripts/install-man.sh $(DESTDIR)$(MANDIR) $(MAN_PAGES)
 	for file in $(CONF_FILES:conf/%=%); do \
@@ -841,6 +844,8 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	for file in $(EXAMPLE_FILES:share/%=%); do \
 		install -D -m 644 share/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
 	install -D -m 644 $(BUILD)/covey.lua $(DESTDIR)$(DATADIR)/covey/covey.lua
+	install -d $(DESTDIR)$(LESSONSDIR)
+	install -m 644 $(LESSONS) $(DESTDIR)$(LESSONSDIR)
 	install -d $(DESTDIR)$(SYSTEMDUSERDIR)
 	sed 's|@BINDIR@|$(BINDIR)|' share/systemd/covey@.service >$(DESTDIR)$(SYSTEMDUSERDIR)/covey@.service
 	install -D -m 644 share/completion/covey.bash $(DESTDIR)$(BASHCOMPDIR)/covey

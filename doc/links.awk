@@ -37,10 +37,11 @@ function same_hyphens(text,    done, found) {
 {
     gsub(/<a class="Xr" href="[^"]*">/, "") && gsub(/<\/a>/, "")
     if (man == "") $0 = same_hyphens($0)
-    while (match($0, /href="(\.\.(\/|&#47;))?(doc(\/|&#47;))?[A-Za-z-]+\.md/)) {
+    while (match($0, /href="(\.\.(\/|&#47;))?(doc(\/|&#47;))?(lessons(\/|&#47;))?[A-Za-z_-]+\.md/)) {
         found = substr($0, RSTART, RLENGTH)
         name = found
         sub(/^href="(\.\.(\/|&#47;))?(doc(\/|&#47;))?/, "", name)
+        sub(/^lessons(\/|&#47;)/, "lesson-", name)
         sub(/\.md$/, "", name)
         $0 = substr($0, 1, RSTART - 1) "href=\"" (name == "README" ? "index" : name) ".html" substr($0, RSTART + RLENGTH)
     }

@@ -1,7 +1,7 @@
 #!/bin/bash
-# make-html.sh FOLDER PAGE... - makes the guides (README.md, doc/*.md) and these manual pages into HTML below FOLDER.
+# make-html.sh FOLDER PAGE... - makes the guides (README.md, doc/*.md, doc/lessons/*.md) and these manual pages into HTML below FOLDER.
 #
-# README.md becomes index.html, doc/X.md becomes X.html, a page becomes man/covey.1.html, and man/index.html lists the pages.
+# README.md becomes index.html, doc/X.md becomes X.html, doc/lessons/X.md lesson-X.html, a page becomes man/covey.1.html, and man/index.html lists the pages.
 # Guides go through lowdown, pages through mandoc. What both leave to do is done by links.awk: a link to X.md leads
 # to X.html, and covey_send(3) in any text leads to the page that describes it.
 set -eu
@@ -27,6 +27,9 @@ guide() { # FILE NAME TITLE
 guide "$top/README.md" index Covey
 for file in "$here"/*.md; do
     guide "$file" "$(basename "$file" .md)" "$(sed -n 's/^# //p;/^# /q' "$file")"
+done
+for file in "$here"/lessons/*.md; do
+    guide "$file" "lesson-$(basename "$file" .md)" "$(sed -n 's/^# //p;/^# /q' "$file")"
 done
 cp "$here"/pictures/*.svg "$here"/pictures/*.png "$to/pictures"
 cp "$here"/*.png "$to"

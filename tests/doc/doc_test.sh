@@ -394,6 +394,12 @@ guides=("$@")
 begun=$SECONDS
 expect "make install" make --no-print-directory install PREFIX="$HOME/covey" >"$dir/log" 2>&1 || cat "$dir/log"
 export PATH=$HOME/covey/bin:$PATH PKG_CONFIG_PATH=$HOME/covey/lib/pkgconfig
+case ${guides[0]} in
+doc/lessons/*) # one VM runs a lesson in C and then in Python: its daemons must know where that is
+    python_up
+    export PYTHONPATH=$BUILD/python PATH=$dir/python:$PATH
+    ;;
+esac
 for guide in "${guides[@]}"; do
     if [ "$guide" = manual ]; then
         manual_examples

@@ -57,6 +57,7 @@ no_markdown_left() { ! grep -lE 'href="[^"]*\.md[#"]' "$html"/*.html; }
 expect "make doc" doc/make-html.sh "$html" "${pages[@]}"
 expect "each guide is there" all_there $(printf "$html/%s.html\n" index $(basename -as .md doc/*.md))
 expect "each manual page is there" all_there $(printf "$html/man/%s.html\n" $(basename -a "${pages[@]}"))
+expect "each lesson is there" all_there $(printf "$html/lesson-%s.html\n" $(basename -as .md doc/lessons/*.md))
 expect "index.html leads to each guide" all_found
 expect "no link is dead" all_live
 expect "no link leads to Markdown" no_markdown_left

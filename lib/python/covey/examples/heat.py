@@ -26,4 +26,4 @@ for _ in range(STEPS):
     rod[1:-1] += 0.25 * (rod[:-2] - 2 * rod[1:-1] + rod[2:])
 pieces = team.gather(rod[1:-1])
 if team.rank == 0:
-    print("each eighth point:", numpy.concatenate(pieces)[::8].round(2).tolist())
+    print("each eighth point:", *(f"{point:.2f}" for point in numpy.concatenate(pieces)[::8]))

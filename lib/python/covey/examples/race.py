@@ -34,6 +34,6 @@ with vm.session("race") as session:
                 add(session)
         team.barrier()
         if team.rank == 0:
-            count = int(session.get()[1])
-            print("with a lock:" if locked else "without a lock:", count, "of", ROUNDS * team.size)
+            count, whole = int(session.get()[1]), ROUNDS * team.size
+            print("with" if locked else "without", f"a lock: {count} of {whole}" + ", the others are lost" * (count < whole))
     team.barrier()
