@@ -1,5 +1,6 @@
 /*
- * work.c - what the tasks of this host do: the request TASK_STAT.
+ * work.c - what the tasks of this host do, and to whom they send: the requests TASK_STAT and
+ * TRAFFIC.
  *
  * A task counts on a page that it shares with this daemon (lib/link/task_page.h), and the kernel
  * knows what its process uses. Both are looked at when somebody asks, and nothing is done or kept
@@ -21,12 +22,14 @@
 #include "lib/link/task_page.h"
 #include "lib/msg/clock.h"
 #include "proto/model/task_figure.h"
+#include "proto/model/traffic.h"
 
 #define ROWS_MAX 128
 #define TEXT_BYTES 1024
 
 _Static_assert(TASK_PAGE_CALL == TASK_FIGURE_CALL + 1 && TASK_PAGE_NAME == TASK_FIGURE_NAME + 1,
                "what a page says fits into a row");
+_Static_assert(TASK_PAGE_PEERS == TRAFFIC_PEERS, "all peers of a page fit into a row");
 
 /* ---- one task ---- */
 
@@ -90,7 +93,19 @@ static void look_at_task(const struct task *task, struct task_figures *f)
         f->values[TASK_FIGURE_age_s] = (double)(now_us - task->started_us) / 1e6;
 }
 
-/* ---- the answer ---- */
+static void look_at_peers(const struct task *task, struct traffic *t)
+{
+    struct task_page_peer peer;
+    t->tid = task->tid;
+    t->count = 0;
+    if (task->end.reaped || task->way.page == NULL || task->way.stream == NULL)
+        return;
+    for (int i = 0; i < TASK_PAGE_PEERS; i++)
+        if (task_page_read_peer(task->way.page, i, &peer))
+            t->peers[t->count++] = (struct traffic_peer){peer.tid, peer.sent, peer.bytes};
+}
+
+/* ---- the answers ---- */
 
 static int compare_tids(const void *a, const void *b)
 {
@@ -111,7 +126,26 @@ static const struct task **tasks_behind(const struct daemon *d, uint32_t tid, si
     return list;
 }
 
-static const char *work_on_task_stat(struct daemon *d, uint32_t source, struct cursor *payload)
+static void add_figures(struct reply *reply, const struct task *task)
+{
+    struct task_figures f;
+    look_at_task(task, &f);
+    struct cursor c = reply_room(reply, TASK_FIGURES_BYTES_MAX);
+    task_figures_put(&c, &f);
+    reply_add(reply, &c);
+}
+
+static void add_traffic(struct reply *reply, const struct task *task)
+{
+    struct traffic t;
+    look_at_peers(task, &t);
+    struct cursor c = reply_room(reply, TRAFFIC_BYTES_MAX);
+    traffic_put(&c, &t);
+    reply_add(reply, &c);
+}
+
+static const char *answer(struct daemon *d, uint32_t source, struct cursor *payload,
+                          void add(struct reply *, const struct task *))
 {
     uint32_t request = cursor_get_u32(payload), behind = cursor_get_u32(payload);
     size_t most = cursor_get_u16(payload), count;
@@ -129,18 +163,24 @@ static const char *work_on_task_stat(struct daemon *d, uint32_t source, struct c
     struct cursor c = reply_room(&reply, 4);
     cursor_put_u32(&c, (uint32_t)(count - rows));
     reply_add(&reply, &c);
-    for (size_t i = 0; i < rows; i++) {
-        struct task_figures f;
-        look_at_task(list[i], &f);
-        c = reply_room(&reply, TASK_FIGURES_BYTES_MAX);
-        task_figures_put(&c, &f);
-        reply_add(&reply, &c);
-    }
+    for (size_t i = 0; i < rows; i++)
+        add(&reply, list[i]);
     reply_send(&reply, 0);
     free(list);
     return NULL;
 }
 
+static const char *work_on_task_stat(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    return answer(d, source, payload, add_figures);
+}
+
+static const char *work_on_traffic(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    return answer(d, source, payload, add_traffic);
+}
+
 const struct part work_part = {
     .name = "work",
-    .kinds = (const struct part_kind[]){{FRAME_TASK_STAT, work_on_task_stat, true}, {0}}};
+    .kinds = (const struct part_kind[]){
+        {FRAME_TASK_STAT, work_on_task_stat, true}, {FRAME_TRAFFIC, work_on_traffic, true}, {0}}};

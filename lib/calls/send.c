@@ -52,7 +52,7 @@ static int deliver_to_self(struct covey *vm, const struct covey_req *req)
         return COVEY_ENOMEM;
     message_copy(req->send.msg, 0, message_bytes(copy), (size_t)copy->size);
     copy->info = (struct covey_info){(covey_tid_t)vm->self.tid, req->tag, copy->size};
-    task_count_sent(vm->self.page, copy->size);
+    task_count_sent(vm->self.page, vm->self.tid, copy->size);
     arrival_deliver(vm, req->context, &copy);
     if (copy == NULL)
         return COVEY_OK;

@@ -68,7 +68,7 @@ static int put_total(struct total *t, int tag)
     message_copy(t->msg, 0, c.at + FRAME_MESSAGE_BYTES, size);
     for (uint16_t i = 0; i < t->head.count; i++) {
         struct peer *peer = peer_find(t->vm, t->head.receivers[i].tid);
-        task_count_sent(t->vm->self.page, size);
+        task_count_sent(t->vm->self.page, t->head.receivers[i].tid, size);
         if (peer != NULL)
             peer->out.sent_bytes += FRAME_MESSAGE_BYTES + size;
     }

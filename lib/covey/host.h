@@ -109,6 +109,19 @@ struct covey_task_stats {
  * Errors: EINVAL, EDAEMON, ENOMEM. */
 int covey_task_stats(covey_t *vm, int64_t timeout_us, int most, struct covey_task_stats *all);
 
+/* What a task has sent to another one since both were there. */
+struct covey_task_peer {
+    covey_tid_t from, to;
+    uint64_t sent;       /* messages, those that collective calls are made of as well */
+    uint64_t sent_bytes; /* in them */
+};
+
+/* Who has sent to whom, of at most so many tasks, asked as by covey_task_stats(): sets *list (free
+ * with covey_free()) to rows by rising `from` on each host, and returns their number. Of a task
+ * that sends to more than some dozens of others it knows those of late. What a host does without a
+ * message is not in it, as in collective calls by shared memory. Errors: as covey_task_stats(). */
+int covey_task_peers(covey_t *vm, int64_t timeout_us, int most, struct covey_task_peer **list);
+
 /* How busy a host is, and how fast. What is not known is negative. Rates are of the `interval_s`
  * seconds that ended `age_s` ago. Where the host's control group has a limit of its own, cores,
  * busy, pressure and free memory are the group's. See covey_host_stats(3). */

@@ -70,7 +70,7 @@ static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
 
 void outgo_count(struct covey *vm, struct peer *peer, uint64_t size)
 {
-    task_count_sent(vm->self.page, size);
+    task_count_sent(vm->self.page, peer->tid, size);
     peer->out.traffic_bytes += size + TRAFFIC_MESSAGE_BYTES;
 }
 

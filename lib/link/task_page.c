@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FORMAT 0x54706701u /* struct task_page, version 1 */
+#define FORMAT 0x54706702u /* struct task_page, version 2 */
 #define TRIES 8            /* to read what is being written */
 
 _Static_assert(sizeof(struct task_page) <= 4096, "one page");
@@ -101,6 +101,18 @@ static uint32_t word(bool swapped, uint32_t value)
 static uint64_t number(bool swapped, uint64_t value)
 {
     return swapped ? __builtin_bswap64(value) : value;
+}
+
+bool task_page_read_peer(const struct task_page *page, int i, struct task_page_peer *peer)
+{
+    bool swapped = page->format != FORMAT;
+    if (i < 0 || i >= TASK_PAGE_PEERS)
+        return false;
+    const struct task_peer *from = &page->peers[i];
+    peer->tid = word(swapped, atomic_load_explicit(&from->tid, memory_order_relaxed));
+    peer->sent = number(swapped, task_count_get(&from->sent));
+    peer->bytes = number(swapped, task_count_get(&from->bytes));
+    return peer->tid != 0;
 }
 
 /* A copy that was not written meanwhile; of one that always is, that it does not wait. */

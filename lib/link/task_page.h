@@ -13,6 +13,7 @@
 
 #define TASK_PAGE_CALL 32 /* with the NUL, as below */
 #define TASK_PAGE_NAME 72
+#define TASK_PAGE_PEERS 64 /* a power of two */
 
 /* Counters that only grow. */
 struct task_counts {
@@ -36,10 +37,20 @@ struct task_wait {
     char name[TASK_PAGE_NAME];
 };
 
+/* To whom it has sent. A tid has a few places, by its hash; where all are other tids', one of these
+ * loses its place and its counts, until it is sent to again. So a task with few peers counts all of
+ * them, and one with very many those that it has sent to of late. */
+#define TASK_PEER_TRIES 4
+struct task_peer {
+    _Atomic uint32_t tid; /* 0: free */
+    _Atomic uint64_t sent, bytes;
+};
+
 struct task_page {
     uint32_t format;
     _Alignas(64) struct task_counts counts;
     _Alignas(64) struct task_wait wait;
+    _Alignas(64) struct task_peer peers[TASK_PAGE_PEERS];
 };
 
 /* ---- the task ---- */
@@ -64,11 +75,32 @@ static inline void task_count_add(_Atomic uint64_t *count, uint64_t more)
     task_count_set(count, task_count_get(count) + more);
 }
 
-/* A message of so many bytes. */
-static inline void task_count_sent(struct task_page *page, uint64_t bytes)
+static inline struct task_peer *task_page_peer(struct task_page *page, uint32_t tid)
 {
+    uint32_t first = tid * 2654435769u >> 16, i = 0;
+    struct task_peer *peer;
+    do {
+        peer = &page->peers[(first + i) % TASK_PAGE_PEERS];
+        uint32_t has = atomic_load_explicit(&peer->tid, memory_order_relaxed);
+        if (has == tid)
+            return peer;
+        if (has == 0)
+            break;
+    } while (++i < TASK_PEER_TRIES);
+    task_count_set(&peer->sent, 0);
+    task_count_set(&peer->bytes, 0);
+    atomic_store_explicit(&peer->tid, tid, memory_order_relaxed);
+    return peer;
+}
+
+/* A message of so many bytes. */
+static inline void task_count_sent(struct task_page *page, uint32_t to, uint64_t bytes)
+{
+    struct task_peer *peer = task_page_peer(page, to);
     task_count_add(&page->counts.sent, 1);
     task_count_add(&page->counts.sent_bytes, bytes);
+    task_count_add(&peer->sent, 1);
+    task_count_add(&peer->bytes, bytes);
 }
 
 static inline void task_count_received(struct task_page *page, uint64_t bytes)
@@ -107,6 +139,13 @@ struct task_page_look {
     char call[TASK_PAGE_CALL], name[TASK_PAGE_NAME];
 };
 void task_page_read(const struct task_page *page, uint64_t now_us, struct task_page_look *look);
+
+/* The i-th place for a peer; false: it is free, or there is no such place. */
+struct task_page_peer {
+    uint32_t tid;
+    uint64_t sent, bytes;
+};
+bool task_page_read_peer(const struct task_page *page, int i, struct task_page_peer *peer);
 
 void task_page_close(struct task_page *page); /* either end; NULL is fine */
 

@@ -162,7 +162,8 @@ enum frame_party {
     X(85, BULK_END, ANY_TO_DAEMON)                                                                 \
     X(86, BULK_ANSWER, DAEMON_TO_TASK)                                                             \
     X(87, TRACE_RING, DAEMON_TO_TASK)                                                              \
-    X(88, TASK_STAT, TASK_TO_DAEMON)
+    X(88, TASK_STAT, TASK_TO_DAEMON)                                                               \
+    X(89, TRAFFIC, TASK_TO_DAEMON)
 
 enum frame_kind {
 #define FRAME_ENUM(number, name, party) FRAME_##name = number,

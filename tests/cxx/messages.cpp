@@ -62,6 +62,8 @@ void hosts()
     covey_free(working.hosts);
     covey_free(working.tasks);
     covey_free(working.stats);
+    check(good(vm.task_peers(soon, 100), "task_peers()").size() < 1000,
+          "task_peers() lists who sent to whom");
     check(!covey::vm_default().empty(), "vm_default()");
     check(covey::stat_help("tasks.now") != nullptr, "stat_help()");
     auto [same, stats] = good(vm.host_stats(soon), "host_stats()");

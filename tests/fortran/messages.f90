@@ -61,6 +61,7 @@ contains
     type(covey_host_stat_t), allocatable :: stats(:)
     integer(c_int64_t) :: time_us, ahead_us
     type(covey_task_stats_t) :: working
+    type(covey_task_peer_t), allocatable :: sent(:)
     integer(c_int) :: descriptor
     call is(covey_hosts(vm, list), 2, 'covey_hosts()')
     call is(size(list), 2, 'covey_hosts(): its list')
@@ -76,6 +77,7 @@ contains
     call covey_free(working%hosts)
     call covey_free(working%tasks)
     call covey_free(working%stats)
+    call check(covey_task_peers(vm, soon, 100, sent) >= 0, 'covey_task_peers()')
     call is(covey_host_clock(vm, list(2)%index, time_us, ahead_us), 0, 'covey_host_clock()')
     call check(time_us > 0, 'covey_host_clock() gives a time')
     call check(covey_measure(vm, list(1)%index) == 1, 'covey_measure()')

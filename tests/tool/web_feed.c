@@ -92,6 +92,22 @@ static void make_tasks(const struct web_feed *feed, int number, struct web_look 
     }
 }
 
+/* Each task sends to the next one, and the first one to all; more from look to look. */
+static void make_peers(const struct web_feed *feed, int number, struct web_look *look)
+{
+    int n = look->task_count;
+    look->has_peers = true;
+    look->peers = calloc(2 * (size_t)n + 1, sizeof *look->peers);
+    for (int i = 0; i < n && n > 1; i++) {
+        uint64_t sent = (uint64_t)number * (uint64_t)(1 + i % 7);
+        look->peers[look->peer_count++] = (struct covey_task_peer){
+            look->tasks[i].tid, look->tasks[(i + 1) % n].tid, sent, sent * (8u << i % 12)};
+        if (i > 1 && feed->program == NULL)
+            look->peers[look->peer_count++] = (struct covey_task_peer){
+                look->tasks[0].tid, look->tasks[i].tid, (uint64_t)number, (uint64_t)number * 100};
+    }
+}
+
 static void make_bags(const struct web_feed *feed, int number, struct web_look *look)
 {
     const char *name = feed->program == NULL ? "frames" : feed->program;
@@ -140,6 +156,7 @@ struct web_look *web_feed_look(const struct web_feed *feed, int number)
     struct web_look *look = calloc(1, sizeof *look);
     make_hosts(feed, number, look);
     make_tasks(feed, number, look);
+    make_peers(feed, number, look);
     make_bags(feed, number, look);
     make_network(feed, look);
     look->lines = calloc(1, sizeof *look->lines);
@@ -156,6 +173,7 @@ void web_feed_free(struct web_look *look)
     free(look->stats);
     free(look->tasks);
     free(look->task_stats);
+    free(look->peers);
     free(look->bags);
     free(look->held);
     free(look->nodes);

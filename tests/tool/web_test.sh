@@ -139,13 +139,19 @@ if command -v chromium >/dev/null; then
     expect "with the longest" [ "$(line 2)" = 20 ]
     expect "of which it says who, where, what for and how long" grep -qE '^t[0-9a-f]+node[0-9]+simulate --part [0-9]+(lock result|bag_get frames|recv from t40001 tag 11)17 min$' "$dir/out"
     expect "and for whom most wait" grep -qE '^Most wait for t40001: 1[0-9]{3} tasks' "$dir/out"
+    expect "messages" seen 'until=flights !== null && newest >= 300 && ring.size > 0' 'eval=document.getElementById("flightsnote").textContent' \
+        'eval=document.querySelectorAll("#pairs tbody tr").length' 'eval=ring.size' 'eval=dots.length <= DOTS_ALL'
+    expect "how many, and what is left out" grep -qE '^In the last 2 s [0-9]+ messages of [0-9]{4} pairs of tasks, .* The 64 pairs with most are shown[.] .*Not all tasks were asked[.] 96 of 512 tasks are in the ring[.]' "$dir/out"
+    expect "a table of those with most" [ "$(line 2)" = 12 ]
+    expect "a ring of so many tasks as have room" [ "$(line 3)" = 96 ]
+    expect "and no more dots than are meant" [ "$(tail -n 1 "$dir/out")" = true ]
     expect "what tasks do" seen "until=newest >= 300 && taskFigures.some(b => b !== 255)" 'eval=(document.getElementById("open").click(), draw(), describe(0, TOP + H * (1 + drawnRows.findIndex(r => r.task === 14 || r.task === 4)) - 1))' \
         'eval=(() => { const c = document.getElementById("timeline"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, has = n => { for (let i = 0; i < d.length; i += 4) if (d[i] === ink[n][0] && d[i + 1] === ink[n][1] && d[i + 2] === ink[n][2]) return true; return false; }; return ["compute", "call", "wait"].map(has).join(); })()'
     expect "is told in words" [ "$(grep -cE '^(computes [0-9]+ %, in calls [0-9]+ %, waits [0-9]+ %, seen for|now: CPU [0-9]+ %, memory [0-9]+ MB|out [0-9]+/s messages, .*/s; in [0-9]+/s, )' "$dir/out")" = 3 ]
     expect "and in colours" grep -qx 'true,true,true' "$dir/out"
     end
     serve 2 6 1 100 100 10000000 "$hostile"
-    expect "hostile names" seen 'until=totals !== null && waits !== null && document.getElementById("log").childElementCount > 3' 'eval=document.body.innerText' 'eval=document.title' \
+    expect "hostile names" seen 'until=totals !== null && waits !== null && flights !== null && ring.size > 0 && document.getElementById("log").childElementCount > 3' 'eval=document.body.innerText' 'eval=document.title' \
         'eval=typeof owned' 'eval=document.images.length + document.scripts.length'
     expect "of the VM are shown" grep -qF "Virtual machine $hostile" "$dir/out"
     shown() {
@@ -155,6 +161,8 @@ if command -v chromium >/dev/null; then
     waited_for() { grep -qF "lock $hostile" "$dir/out" && grep -qF "bag_get $hostile" "$dir/out"; }
     expect "those of a lock and a bag that tasks wait for" waited_for
     expect "and not run" [ "$(tail -n 2 "$dir/out" | tr '\n' ' ')" = "undefined 1 " ]
+    expect "messages fly between them" seen 'until=flights !== null && flights.rows.every(f => ring.has(f[0]) && ring.has(f[1]))' \
+        'until=(() => { const c = document.getElementById("flights"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; for (let i = 0; i < d.length; i += 4) if (d[i + 3] === 255 && d[i] === ink.fly[0] && d[i + 1] === ink.fly[1] && d[i + 2] === ink.fly[2]) return dots.length > 0; return false; })()'
 else
     skip "the page in a browser" "chromium is not installed"
 fi

@@ -29,8 +29,10 @@ struct board *board_create(const char *vm, int period_ms)
 
 void board_destroy(struct board *board)
 {
-    if (board != NULL)
+    if (board != NULL) {
         free(board->network);
+        web_flights_end(&board->flights);
+    }
     free(board);
 }
 
@@ -458,6 +460,7 @@ void board_take(struct board *board, const struct web_look *look)
     take_bags(board, look);
     take_held(board, look);
     web_waits_take(&board->waits, look);
+    web_flights_take(&board->flights, look);
     take_network(board, look);
     for (int i = 0; i < look->line_count; i++)
         add_line(board, look->lines[i].host, "%s", look->lines[i].text);

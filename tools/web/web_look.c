@@ -1,9 +1,9 @@
 /*
  * web_look.c - what is asked of the daemons for the live page, in each look: hosts with their load,
- * tasks with what they do, bags, locks; every TOPOLOGY_LOOKS looks the network; and of LOG_HOSTS
- * hosts, in turn, what they have logged since they were asked last.
+ * tasks with what they do, to whom some of them have sent, bags, locks; every TOPOLOGY_LOOKS looks
+ * the network; and of LOG_HOSTS hosts, in turn, what they have logged since they were asked last.
  *
- * A look costs each daemon two answers, and the own daemon as much as `covey top`, `covey ps`,
+ * A look costs each daemon three answers, and the own daemon as much as `covey top`, `covey ps`,
  * `covey bags` and `covey locks` would: it waits for no host longer than LISTING_PATIENCE_US, and
  * reads no log of a host that is silent.
  */
@@ -61,6 +61,7 @@ void web_look_free(struct web_look *look)
     covey_free(look->stats);
     covey_free(look->tasks);
     covey_free(look->task_stats);
+    covey_free(look->peers);
     covey_free(look->bags);
     covey_free(look->held);
     covey_free(look->nodes);
@@ -197,6 +198,9 @@ struct web_look *web_look_take(struct web_looker *looker)
     if (count_of(look, tool_try_join(looker->tool)) == 0 && looker->tool->vm != NULL) {
         covey_t *vm = looker->tool->vm;
         ask_hosts(look, vm);
+        int peers = covey_task_peers(vm, LISTING_PATIENCE_US, WEB_PEERS_A_LOOK, &look->peers);
+        look->has_peers = peers >= 0;
+        look->peer_count = count_of(look, peers);
         look->bag_count = count_of(look, covey_bags(vm, &look->bags));
         look->held_count = count_of(look, covey_held(vm, &look->held));
         if (looker->looks++ % TOPOLOGY_LOOKS == 0)

@@ -13,6 +13,7 @@
 #define WEB_LINE_BYTES 240
 #define WEB_LINES_A_LOOK 64
 #define WEB_TASKS_A_LOOK 10000
+#define WEB_PEERS_A_LOOK 256 /* tasks that are asked to whom they have sent */
 
 /* A line of a daemon's log. */
 struct web_line {
@@ -31,6 +32,9 @@ struct web_look {
     struct covey_task_stat *task_stats; /* by task */
     int task_count;
     int tasks_left_out; /* of more than WEB_TASKS_A_LOOK */
+    bool has_peers;
+    struct covey_task_peer *peers; /* who has sent to whom */
+    int peer_count;
     struct covey_bag_info *bags;
     int bag_count;
     struct covey_held *held;

@@ -54,6 +54,7 @@ void web_told_begin(struct web_told *told, const struct board *board)
                               .now = true,
                               .figures = board->tasks_used > 0,
                               .waits = true,
+                              .flights = board->flights.pairs > 0,
                               .bags = board->bag_count > 0,
                               .held = board->held.count > 0};
     for (int i = 0; i < board->hosts_used; i++)
@@ -69,6 +70,7 @@ void web_told_look(struct web_told *told, const struct board *board)
     told->now = told->waits = true;
     told->figures = board->tasks_used > 0;
     told->bags = board->bag_count > 0 || told->bags_before > 0;
+    told->flights = board->flights.pairs > 0 || told->flights_before > 0;
     told->held = board->held.count > 0 || told->held_before > 0;
 }
 
@@ -241,6 +243,24 @@ static json_t *waits_json(const struct board *board)
                      waits->for_first, "rows", rows);
 }
 
+/* Of one look: it does not come twice. */
+static json_t *flights_json(struct web_told *told, const struct board *board)
+{
+    const struct web_flights *flights = &board->flights;
+    char from[TID_TEXT_BYTES], to[TID_TEXT_BYTES];
+    json_t *rows = json_array();
+    for (int i = 0; i < flights->count; i++) {
+        const struct web_flight *f = &flights->rows[i];
+        json_array_append_new(rows, json_pack("[s,s,f,f]", tid_format(f->from, from),
+                                              tid_format(f->to, to), (double)f->messages,
+                                              (double)f->bytes));
+    }
+    told->flights_before = flights->pairs;
+    return json_pack("{s:i,s:f,s:f,s:b,s:o}", "pairs", flights->pairs, "messages",
+                     (double)flights->messages, "bytes", (double)flights->bytes, "leftOut",
+                     (int)flights->some_left_out, "rows", rows);
+}
+
 static json_t *lines_json(struct web_told *told, const struct board *board)
 {
     uint64_t oldest = board->line_count < BOARD_LINES ? 0 : board->line_count - BOARD_LINES, lost;
@@ -308,6 +328,8 @@ char *web_told_next(struct web_told *told, const struct board *board, size_t *si
         return event_text("now", now_json(board), size);
     if (take(&told->waits))
         return event_text("waits", waits_json(board), size);
+    if (take(&told->flights))
+        return event_text("flights", flights_json(told, board), size);
     if (take(&told->figures))
         return event_text("figures", figures_json(board), size);
     if (take(&told->bags))

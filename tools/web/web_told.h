@@ -34,8 +34,8 @@ struct web_told {
     uint64_t past;    /* samples before this one are to be told yet, if they are kept */
     uint64_t lines;   /* the line that is told next */
     uint64_t network; /* the version */
-    bool now, figures, bags, held, waits; /* to be told */
-    int bags_before, held_before;         /* rows that were told last */
+    bool now, figures, bags, held, waits, flights; /* to be told */
+    int bags_before, held_before, flights_before;  /* rows that were told last */
 };
 
 /* The viewer has come; and a look was taken by the board. */

@@ -224,6 +224,7 @@ void sniff_note(struct sniff_frame *f, const uint8_t *payload, size_t size)
         [FRAME_TASK_STAT] = note_request, [FRAME_MEASURE] = note_request,
         [FRAME_LOG] = note_request,       [FRAME_ENDED] = note_watch,
         [FRAME_INPUT] = note_request,     [FRAME_TRACE] = note_request,
+        [FRAME_TRAFFIC] = note_request,
     };
     note_writer *writer = writers[f->frame.kind];
     f->has_message = false;

@@ -34,8 +34,8 @@ static void counts_are_seen(void)
     struct task_page *task, *daemon = both(&task);
     struct task_page_look look;
     task_count_set(&task->counts.joined_us, 1000);
-    task_count_sent(task, 100);
-    task_count_sent(task, 50);
+    task_count_sent(task, 0x40001, 100);
+    task_count_sent(task, 0x40002, 50);
     task_count_received(task, 7);
     task_count_add(&task->counts.idle_us, 300);
     task_count_add(&task->counts.communication_us, 20);
@@ -44,6 +44,44 @@ static void counts_are_seen(void)
     CU_ASSERT(look.received == 1 && look.received_bytes == 7);
     CU_ASSERT(look.elapsed_us == 4000 && look.idle_us == 300 && look.communication_us == 20);
     CU_ASSERT_EQUAL(look.kind, COVEY_WAITS_NOT);
+    end(task, daemon);
+}
+
+static uint64_t sent_to(const struct task_page *page, uint32_t tid, int *peers)
+{
+    struct task_page_peer peer;
+    uint64_t sent = 0;
+    *peers = 0;
+    for (int i = 0; i < TASK_PAGE_PEERS; i++) {
+        if (!task_page_read_peer(page, i, &peer))
+            continue;
+        ++*peers;
+        if (peer.tid == tid) {
+            CU_ASSERT_EQUAL(peer.bytes, peer.sent * 10);
+            sent += peer.sent;
+        }
+    }
+    return sent;
+}
+
+/* Of few peers each is counted; of very many those that were sent to of late have a place. */
+static void peers_are_seen(void)
+{
+    struct task_page *task, *daemon = both(&task);
+    struct task_page_peer none;
+    int peers;
+    for (uint32_t host = 1; host <= 4; host++)
+        for (uint32_t n = 0; n < host; n++)
+            task_count_sent(task, host << 18 | 1, 10);
+    for (uint32_t host = 1; host <= 4; host++)
+        CU_ASSERT_EQUAL(sent_to(daemon, host << 18 | 1, &peers), host);
+    CU_ASSERT_EQUAL(peers, 4);
+    for (uint32_t i = 1; i <= 10000; i++)
+        task_count_sent(task, 5u << 18 | i, 10);
+    CU_ASSERT_EQUAL(sent_to(daemon, 5u << 18 | 10000, &peers), 1);
+    CU_ASSERT_TRUE(peers > TASK_PAGE_PEERS / 2 && peers <= TASK_PAGE_PEERS);
+    CU_ASSERT_FALSE(task_page_read_peer(daemon, -1, &none));
+    CU_ASSERT_FALSE(task_page_read_peer(daemon, TASK_PAGE_PEERS, &none));
     end(task, daemon);
 }
 
@@ -153,6 +191,7 @@ static void what_is_no_page_is_refused(void)
 
 static const struct test_case cases[] = {
     {"counts are seen", counts_are_seen},
+    {"peers are seen", peers_are_seen},
     {"a wait under way counts", a_wait_under_way_counts},
     {"what holds a send back is seen", what_holds_a_send_back_is_seen},
     {"texts are cut", texts_are_cut},

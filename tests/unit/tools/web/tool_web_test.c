@@ -1,4 +1,4 @@
-/* links: tests/tool/web_feed.c tools/web/web_board.c tools/web/web_work.c tools/web/web_waits.c tools/top/work_rates.c tools/top/work_columns.c tools/list/columns.c tools/list/table.c tools/base/tid.c tools/web/web_told.c tools/web/web_door.c tools/list/report_value.c proto/http/http.c libcovey -ljansson */
+/* links: tests/tool/web_feed.c tools/web/web_board.c tools/web/web_work.c tools/web/web_waits.c tools/web/web_flights.c tools/top/work_rates.c tools/top/work_columns.c tools/list/columns.c tools/list/table.c tools/base/tid.c tools/web/web_told.c tools/web/web_door.c tools/list/report_value.c proto/http/http.c libcovey -ljansson */
 /*
  * tool_web_test.c - the live page without sockets: who may have it, what is kept of looks, what a
  * viewer is told of it, and how much in a second.
@@ -310,6 +310,49 @@ static void most_wait_for_one(void)
     free(waits);
 }
 
+static void what_flew_is_what_is_more(void)
+{
+    struct covey_task_peer first[] = {{1, 2, 10, 1000}, {3, 1, 7, 70}},
+                           second[] = {
+                               {3, 1, 2, 20}, {1, 3, 5, 50}, {1, 2, 14, 1400}, {2, 1, 0, 0}};
+    struct web_look look = {.has_peers = true, .peers = first, .peer_count = 2, .task_count = 3};
+    struct web_flights flights = {0};
+    web_flights_take(&flights, &look);
+    CU_ASSERT_EQUAL(flights.pairs, 0); /* nobody knows since when */
+    look.peers = second;
+    look.peer_count = 4;
+    web_flights_take(&flights, &look);
+    CU_ASSERT(flights.pairs == 3 && flights.count == 3 && !flights.some_left_out);
+    CU_ASSERT(flights.messages == 11 && flights.bytes == 470);
+    CU_ASSERT(flights.rows[0].from == 1 && flights.rows[0].to == 3 &&
+              flights.rows[0].messages == 5);
+    CU_ASSERT(flights.rows[1].to == 2 && flights.rows[1].messages == 4 &&
+              flights.rows[1].bytes == 400);
+    CU_ASSERT(flights.rows[2].from == 3 && flights.rows[2].messages == 2); /* it began anew */
+    look.has_peers = false; /* the VM did not answer */
+    web_flights_take(&flights, &look);
+    CU_ASSERT_EQUAL(flights.pairs, 0);
+    look.has_peers = true;
+    web_flights_take(&flights, &look);
+    CU_ASSERT_EQUAL(flights.pairs, 0);
+    web_flights_end(&flights);
+}
+
+static void of_many_pairs_the_busiest_are_kept(void)
+{
+    const struct web_feed feed = {.hosts = 20, .tasks = 20};
+    struct board *board = board_create("vm", 2000);
+    take(board, &feed, 0);
+    take(board, &feed, 1);
+    CU_ASSERT_EQUAL(board->flights.count, WEB_FLIGHTS);
+    CU_ASSERT_EQUAL(board->flights.pairs, 2 * 400 - 2);
+    CU_ASSERT_TRUE(board->flights.some_left_out);
+    for (int i = 1; i < WEB_FLIGHTS; i++)
+        CU_ASSERT_TRUE(board->flights.rows[i].messages <= board->flights.rows[i - 1].messages);
+    CU_ASSERT_EQUAL(board->flights.rows[0].messages, 7);
+    board_destroy(board);
+}
+
 /* ---- what is told ---- */
 
 struct heard {
@@ -481,6 +524,8 @@ static const struct test_case cases[] = {
     {"figures are of the time between looks", figures_are_of_the_time_between_looks},
     {"the longest waits come first", the_longest_waits_come_first},
     {"most wait for one", most_wait_for_one},
+    {"what flew is what is more", what_flew_is_what_is_more},
+    {"of many pairs the busiest are kept", of_many_pairs_the_busiest_are_kept},
     {"a viewer is told all once", a_viewer_is_told_all_once},
     {"hostile names stay texts", hostile_names_stay_texts},
     {"a slow viewer gets the newest", a_slow_viewer_gets_the_newest},
