@@ -10,6 +10,7 @@
 
 #include "daemon/base/failure.h"
 #include "proto/session/fault.h"
+#include "proto/session/slow.h"
 #include "proto/wire/contention_config.h"
 
 #define CONF_ADDRESS_MAX 127
@@ -74,6 +75,7 @@ struct conf {
     char topology[CONF_TEXT_MAX + 1];       /* a file: that of a new VM's network; "": none */
     uint32_t speed;                         /* relative speed of this host, 1000 is the default */
     struct fault_config fault;              /* what happens to the datagrams it sends, for tests */
+    struct slow_config slow; /* a network of virtual hosts that is slow, to learn by */
     struct conf_launch launch;
     struct conf_ether ether;
     struct contention_config contention; /* a new VM's */

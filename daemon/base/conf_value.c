@@ -397,3 +397,20 @@ static void print_fault(const void *member, FILE *out)
 }
 
 const struct conf_type conf_fault = {parse_fault, print_fault};
+
+/* ---- a slow network ---- */
+
+static int parse_slow(void *member, const char *text, const struct conf_range *range)
+{
+    (void)range;
+    return slow_parse(text, member);
+}
+
+static void print_slow(const void *member, FILE *out)
+{
+    char text[SLOW_TEXT_MAX];
+    slow_print(member, text);
+    fputs(text, out);
+}
+
+const struct conf_type conf_slow = {parse_slow, print_slow};

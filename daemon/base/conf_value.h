@@ -37,5 +37,6 @@ extern const struct conf_type conf_metrics;   /* struct conf_metrics */
 extern const struct conf_type conf_mode;      /* uint8_t: contention's */
 extern const struct conf_type conf_rate;      /* uint64_t: bits per second */
 extern const struct conf_type conf_fault;     /* struct fault_config */
+extern const struct conf_type conf_slow;      /* struct slow_config */
 
 #endif

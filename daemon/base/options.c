@@ -14,7 +14,7 @@
 static const char usage[] =
     "usage: coveyd [--vm NAME] [--name HOST] [--local | --loopback] [--address A]\n"
     "              [--bind A] [--interface NAME] [--port P[-P]] [--speed N]\n"
-    "              [--config FILE] [--cwd DIR] [--fault LIST] [--encrypt]\n"
+    "              [--config FILE] [--cwd DIR] [--fault LIST] [--slow RULES] [--encrypt]\n"
     "              [--fail-timeout S] [--foreground | --attached] [--verbose]\n"
     "       coveyd --join [...] | --guest TICKET [...]\n"
     "       coveyd --examine [...] | --offer [...]\n"
@@ -37,6 +37,7 @@ static const char usage[] =
     "  --config FILE   read FILE instead of the usual covey.conf\n"
     "  --cwd DIR       change to this directory first\n"
     "  --fault LIST    faults of the datagrams sent, for tests, as in covey.conf(5)\n"
+    "  --slow RULES    of virtual hosts: their speeds and links, as in covey.conf(5)\n"
     "  --foreground    do not go to the background; log to standard error\n"
     "  --attached      do not go to the background; log to the file: for batch engines\n"
     "  --verbose       log more\n"
@@ -71,6 +72,7 @@ static const struct {
     {"config", true, AT(config)},
     {"cwd", true, AT(cwd)},
     {"fault", true, AT(fault)},
+    {"slow", true, AT(slow)},
     {"foreground", false, AT(foreground)},
     {"attached", false, AT(attached)},
     {"verbose", false, AT(verbose)},

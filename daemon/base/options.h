@@ -9,7 +9,7 @@
 #include "daemon/base/failure.h"
 
 struct options {
-    const char *vm, *host, *config, *cwd, *fault, *fail_timeout; /* NULL: not given */
+    const char *vm, *host, *config, *cwd, *fault, *slow, *fail_timeout; /* NULL: not given */
     const char *address, *bind, *interface, *port, *speed;
     bool join, local, loopback, foreground, attached, verbose, encrypt;
     const char *guest; /* the ticket by which it joins */

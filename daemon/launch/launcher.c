@@ -138,6 +138,10 @@ static void text_options(struct text *t, const struct options *options,
         text_word(t, "--fault");
         text_word(t, options->fault);
     }
+    if (spec->launcher == COVEY_LAUNCH_LOCAL && options->slow != NULL) {
+        text_word(t, "--slow");
+        text_word(t, options->slow);
+    }
 }
 
 /* Adds what {NAME} at the beginning of `template_` stands for; returns how long {NAME} is, or 0. */

@@ -5,9 +5,13 @@
 #include "daemon/link/media.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/link/segment.h"
 #include "proto/session/fault_line.h"
+#include "proto/session/slow.h"
+#include "proto/wire/datagram.h"
+#include "proto/wire/grow.h"
 
 #define GATHER_MISSING_BYTES 8192 /* this much of a frame must be missing for reads to be rarer */
 #define GATHER_US_MAX 1500
@@ -25,10 +29,58 @@ static void medium_send(struct daemon *d, const struct address *to, const uint8_
         udp_send(d->media->udp, to, bytes, size);
 }
 
+/* ---- a slow network of virtual hosts: see slow.h ---- */
+
+struct media_lane {
+    struct address to;
+    struct slow_lane lane;
+};
+
+static const char *name_at(const struct daemon *d, const struct address *address)
+{
+    const struct host *host;
+    for (size_t i = 0; d->node != NULL && (host = node_host_at(d->node, i)) != NULL; i++) {
+        const struct address *path = node_path(d->node, host->index);
+        if (path != NULL && address_equal(path, address))
+            return host->name;
+        for (int k = 0; k < host->address_count; k++)
+            if (address_equal(&host->addresses[k], address))
+                return host->name;
+    }
+    return NULL;
+}
+
+/* NULL: no host that is known has the address. */
+static struct slow_lane *lane_to(struct daemon *d, const struct address *to)
+{
+    struct media *m = d->media;
+    for (size_t i = 0; i < m->lane_count; i++)
+        if (address_equal(&m->lanes[i].to, to))
+            return &m->lanes[i].lane;
+    const char *name = name_at(d, to);
+    if (name == NULL || !GROW(m->lanes, m->lane_room, m->lane_count + 1, 16))
+        return NULL;
+    struct media_lane *new = &m->lanes[m->lane_count++];
+    new->to = *to;
+    slow_lane_init(&new->lane, &d->conf.slow, d->self.name, name);
+    return &new->lane;
+}
+
+/* What asks whether a host is there does not stand in line behind a message of a minute. */
+static uint64_t slowed_us(struct daemon *d, const struct address *to, const uint8_t *bytes,
+                          size_t size)
+{
+    uint8_t kind = size >= DATAGRAM_HEAD_BYTES ? bytes[3] : 0;
+    struct slow_lane *lane = d->conf.slow.count == 0 ? NULL : lane_to(d, to);
+    bool queued = kind == DATAGRAM_DATA || kind == DATAGRAM_CAST;
+    return lane == NULL ? 0 : slow_lane_send(lane, size, queued, loop_now_us());
+}
+
 void media_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size)
 {
     if (d->media->faults != NULL)
-        fault_line_put(d->media->faults, to, bytes, size, loop_now_us());
+        fault_line_put(d->media->faults, to, bytes, size, slowed_us(d, to, bytes, size),
+                       loop_now_us());
     else
         medium_send(d, to, bytes, size);
 }
@@ -106,10 +158,11 @@ void media_look(struct daemon *d)
 static int faults_open(struct daemon *d, struct failure *why)
 {
     char text[FAULT_TEXT_MAX];
-    if (!fault_any(&d->conf.fault))
+    if (!fault_any(&d->conf.fault) && !slow_any_link(&d->conf.slow))
         return 0;
     fault_print(&d->conf.fault, text);
-    log_line(&d->log, LOG_INFO, "faults of what is sent: %s", text);
+    if (fault_any(&d->conf.fault))
+        log_line(&d->log, LOG_INFO, "faults of what is sent: %s", text);
     d->media->faults = fault_line_create(&d->conf.fault, on_fault_out, d);
     return d->media->faults == NULL ? failure_memory(why) : 0;
 }
@@ -142,6 +195,7 @@ void media_close(struct daemon *d)
         return;
     loop_fd_remove(&m->udp_watch);
     fault_line_destroy(m->faults);
+    free(m->lanes);
     segment_close(d);
     udp_destroy(m->udp);
     free(m);

@@ -10,7 +10,9 @@
 
 struct media {
     struct udp *udp;
-    struct fault_line *faults; /* before the sockets; NULL: none are wanted */
+    struct fault_line *faults; /* before the sockets; NULL: none are wanted, and nothing is slow */
+    struct media_lane *lanes;  /* to the hosts of a slow network, by address */
+    size_t lane_count, lane_room;
     struct loop_fd *udp_watch;
     uint64_t read_us;        /* when UDP was read in the middle of a large frame; 0: not in one */
     double receive_rate;     /* of large frames, bytes per us; 0: not known */

@@ -84,6 +84,9 @@ bool introduction_depart(struct task *opener, const struct frame *frame, const u
         refused = "the daemon cannot read the LINK_OPEN";
     else if (link.route == COVEY_ROUTE_SHM && tid_host(frame->destination) != daemon_host(d))
         refused = "the two tasks are on different hosts: they share no memory";
+    else if (link.route == COVEY_ROUTE_TCP && slow_any_link(&d->conf.slow) &&
+             tid_host(frame->destination) != daemon_host(d))
+        refused = "the links of this VM are made slow, which daemons do: only the route udp is";
     else if (nfds == STREAM_FDS_LOST)
         refused = NO_DESCRIPTORS;
     else if (link.route == COVEY_ROUTE_ETHER)

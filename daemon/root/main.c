@@ -36,6 +36,7 @@ static int conf_take_options(struct conf *conf, const struct options *options, s
                  {"interface", options->interface},
                  {"speed", options->speed},
                  {"fault", options->fault},
+                 {"slow", options->slow},
                  {"fail_timeout", options->fail_timeout}};
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
         if (conf_set_option(conf, given[i].name, given[i].value, why) != 0)
@@ -129,9 +130,11 @@ static bool start_again(struct start *s, int argc, char **argv)
     /* they may lie where the words do */
     first.config = first.config != NULL ? strdup(first.config) : NULL;
     first.fault = first.fault != NULL ? strdup(first.fault) : NULL;
+    first.slow = first.slow != NULL ? strdup(first.slow) : NULL;
     *s = (struct start){.ready = -1};
     s->options = (struct options){.config = first.config,
                                   .fault = first.fault,
+                                  .slow = first.slow,
                                   .verbose = first.verbose,
                                   .cwd = cwd[0] != '\0' ? cwd : NULL,
                                   .join = true,

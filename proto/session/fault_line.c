@@ -115,7 +115,7 @@ static void hold(struct fault_line *line, struct waiting *w, uint64_t due_us)
 }
 
 void fault_line_put(struct fault_line *line, const struct address *to, const uint8_t *bytes,
-                    size_t size, uint64_t now_us)
+                    size_t size, uint64_t after_us, uint64_t now_us)
 {
     struct fault_copy copies[FAULT_COPIES_MAX];
     unsigned count = size == 0 ? 0 : fault_draw(&line->fault, size, copies);
@@ -123,6 +123,7 @@ void fault_line_put(struct fault_line *line, const struct address *to, const uin
     for (unsigned i = 0; i < count; i++) {
         struct waiting *w = NULL;
 
+        copies[i].after_us += after_us;
         if (copies[i].after_us == 0 && copies[i].bit == FAULT_INTACT)
             line->out(line->context, to, bytes, size);
         else

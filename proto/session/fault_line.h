@@ -19,9 +19,10 @@ struct fault_line *fault_line_create(const struct fault_config *config, fault_li
                                      void *context);
 void fault_line_destroy(struct fault_line *line); /* NULL is fine; what waits is lost */
 
-/* Puts in a datagram. What has no delay comes out before it returns. */
+/* Puts in a datagram, which comes out so much later, and what its faults add. What has no delay
+ * comes out before it returns. */
 void fault_line_put(struct fault_line *line, const struct address *to, const uint8_t *bytes,
-                    size_t size, uint64_t now_us);
+                    size_t size, uint64_t after_us, uint64_t now_us);
 
 /* Lets out what is due; returns when the next is, UINT64_MAX: nothing waits. */
 uint64_t fault_line_step(struct fault_line *line, uint64_t now_us);

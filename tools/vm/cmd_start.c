@@ -6,6 +6,7 @@
  * once there is a connection the VM is halted from the signal thread, which makes the call that
  * adds the hosts return.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -29,6 +30,8 @@
 #define KEY_LOOPBACK 2002
 #define KEY_SERVICE 2003
 #define KEY_STEP 2004
+#define KEY_SLOW 2005
+#define SLOW_BYTES 8192
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 #define PART 2000      /* so many hosts are added at once */
 
@@ -39,6 +42,8 @@ struct start {
     struct covey_host_spec own; /* the first daemon, as far as the host file says */
     struct hostspec common;     /* what the command line says of the hosts it names */
     bool local;
+    const char *slow; /* rules, or NULL */
+    char slow_file[SLOW_BYTES];
     const char *topology; /* path, or NULL */
     bool encrypt, loopback, quiet, step;
     bool service;             /* the first daemon is systemd's */
@@ -59,6 +64,7 @@ struct start {
 
 static const struct args_option options[] = {
     {"local", 'l', "N", "N virtual hosts h0 .. on this machine"},
+    {"slow", KEY_SLOW, "RULES", "of --local: slow hosts and links, or a file of them"},
     {"hosts", 'f', "FILE", "add the hosts that a host file lists"},
     {"name", 'n', "VM", "name of the virtual machine"},
     {"encrypt", 'x', NULL, "encrypt everything between hosts"},
@@ -176,6 +182,29 @@ static int append_variable(struct start *start, const char *value)
     return status;
 }
 
+/* Rules as they are, which have a "=" in them, or the path of a file of them. What they mean coveyd
+ * knows, and says what is wrong. */
+static int take_slow(struct start *start, const char *value)
+{
+    if (strchr(value, '=')) {
+        start->slow = value;
+        return TOOL_OK;
+    }
+    FILE *file = fopen(value, "re");
+    if (!file)
+        return tool_usage("start",
+                          "--slow %s: neither rules such as '* alpha=1ms rate=10Mbit' nor "
+                          "a file: %s",
+                          value, strerror(errno));
+    size_t n = fread(start->slow_file, 1, sizeof start->slow_file, file);
+    bool bad = ferror(file) || n == sizeof start->slow_file || memchr(start->slow_file, 0, n);
+    fclose(file);
+    start->slow = start->slow_file;
+    return bad ? tool_usage("start", "--slow %s: it is no text of at most %d bytes", value,
+                            SLOW_BYTES - 1)
+               : TOOL_OK;
+}
+
 /* The command line as it stands. */
 struct request {
     long local; /* 0: not asked for */
@@ -199,6 +228,8 @@ static int take_start_argument(void *context, int key, const char *value)
     case 'n':
         start->vm_name = value;
         return *value ? TOOL_OK : tool_usage("start", "--name '': must be a name");
+    case KEY_SLOW:
+        return take_slow(start, value);
     case KEY_TOPOLOGY:
         start->topology = value;
         return vm_topology_check("start", value);
@@ -229,6 +260,8 @@ static int read_start_arguments(struct start *start, struct request *request, in
                                 argc, argv);
     if (status == TOOL_OK && request->local && (request->file || request->name_count))
         return tool_usage("start", "--local goes with neither --hosts nor host names");
+    if (status == TOOL_OK && start->slow && !request->local)
+        return tool_usage("start", "--slow goes with --local alone: it is for virtual hosts");
     if (status == TOOL_OK && request->local && start->service)
         return tool_usage("start", "--local goes not with --service: virtual hosts are not kept");
     bool alone = common->address || common->bind || common->hostname;
@@ -305,7 +338,7 @@ static void set_launching(struct start *start, pid_t pid)
     pthread_mutex_unlock(&start->lock);
 }
 
-#define DAEMON_WORDS 24
+#define DAEMON_WORDS 28
 #define SPEED_BYTES 16
 
 /* argv[0] is left for launch_daemon(). */
@@ -323,6 +356,7 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
                     {"--speed", start->own.speed ? speed : NULL},
                     {"--config", start->own.config},
                     {"--fail-timeout", start->fail_timeout},
+                    {"--slow", start->slow},
                     {"--cwd", start->own.cwd}};
     int count = 1;
     snprintf(speed, SPEED_BYTES, "%d", start->own.speed);

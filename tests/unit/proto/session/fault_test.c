@@ -102,7 +102,7 @@ static struct sink *run(const char *text, struct fault_line **line)
     CU_ASSERT_FATAL(*line != NULL && sink != NULL);
     for (uint32_t i = 0; i < DATAGRAMS; i++) {
         fill(bytes, i);
-        fault_line_put(*line, &to, bytes, sizeof bytes, i);
+        fault_line_put(*line, &to, bytes, sizeof bytes, 0, i);
         CU_ASSERT(fault_line_step(*line, i) > i);
     }
     for (uint64_t now = DATAGRAMS, next; (next = fault_line_step(*line, now)) != UINT64_MAX;)
@@ -202,7 +202,7 @@ static void one_bit_is_flipped(void)
 
     fill(bytes, 1);
     for (unsigned i = 1; i <= 100; i++) {
-        fault_line_put(line, &to, bytes, sizeof bytes, 0);
+        fault_line_put(line, &to, bytes, sizeof bytes, 0, 0);
         CU_ASSERT_EQUAL(last.count, i);
         CU_ASSERT_EQUAL(bits_that_differ(bytes, last.bytes, BYTES), 1);
     }
@@ -217,7 +217,7 @@ static void delay_keeps_the_order(void)
     struct fault_line *line = fault_line_create(&config, keep, &last);
 
     for (uint8_t i = 0; i < 100; i++)
-        fault_line_put(line, &to, &i, 1, i / 10u);
+        fault_line_put(line, &to, &i, 1, 0, i / 10u);
     CU_ASSERT_EQUAL(fault_line_step(line, 999), 1000);
     CU_ASSERT_EQUAL(last.count, 0);
     for (uint8_t i = 0; i < 10; i++) {
@@ -226,7 +226,7 @@ static void delay_keeps_the_order(void)
         CU_ASSERT_EQUAL(last.bytes[0], 10 * i + 9);
     }
     CU_ASSERT_EQUAL(fault_line_step(line, 1009), UINT64_MAX);
-    fault_line_put(line, &to, last.bytes, 1, 2000); /* is lost with the line */
+    fault_line_put(line, &to, last.bytes, 1, 0, 2000); /* is lost with the line */
     fault_line_destroy(line);
 }
 
@@ -240,7 +240,7 @@ static void a_full_line_loses(void)
     struct fault_line *line = fault_line_create(&config, keep, &last);
 
     for (unsigned i = 0; i < 2000; i++)
-        fault_line_put(line, &to, bytes, sizeof bytes, 0);
+        fault_line_put(line, &to, bytes, sizeof bytes, 0, 0);
     CU_ASSERT_EQUAL(stat(line, "fault.waiting"), (64u << 20) / sizeof bytes);
     CU_ASSERT_EQUAL(stat(line, "fault.waiting") + stat(line, "fault.overflowed"), 2000);
     fault_line_destroy(line);
