@@ -30,6 +30,7 @@ struct task;
     X(hosts)                                                                                       \
     X(launches)                                                                                    \
     X(spawns)                                                                                      \
+    X(duty)                                                                                        \
     X(tasker)                                                                                      \
     X(agreement)                                                                                   \
     X(bags)                                                                                        \
