@@ -30,14 +30,10 @@ static int conf_take_options(struct conf *conf, const struct options *options, s
 {
     const struct {
         const char *name, *value;
-    } given[] = {{"port", options->port},
-                 {"bind", options->bind},
-                 {"address", options->address},
-                 {"interface", options->interface},
-                 {"speed", options->speed},
-                 {"fault", options->fault},
-                 {"slow", options->slow},
-                 {"fail_timeout", options->fail_timeout}};
+    } given[] = {{"port", options->port},       {"bind", options->bind},
+                 {"address", options->address}, {"interface", options->interface},
+                 {"speed", options->speed},     {"fault", options->fault},
+                 {"slow", options->slow},       {"fail_timeout", options->fail_timeout}};
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
         if (conf_set_option(conf, given[i].name, given[i].value, why) != 0)
             return -1;

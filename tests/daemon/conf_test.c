@@ -1,4 +1,4 @@
-/* links: proto/wire/contention_config.c daemon/base/conf.c daemon/base/conf_value.c proto/network/topology.c proto/contention/contention.c proto/session/fault.c daemon/base/failure.c daemon/base/log.c daemon/base/sockaddr.c proto/wire/cursor.c -linih */
+/* links: proto/wire/contention_config.c daemon/base/conf.c daemon/base/conf_value.c proto/network/topology.c proto/contention/contention.c proto/session/fault.c proto/session/slow.c daemon/base/failure.c daemon/base/log.c daemon/base/sockaddr.c proto/wire/cursor.c -linih */
 #include <CUnit/CUnit.h>
 #include <sched.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* links: proto/wire/contention_config.c daemon/base/conf.c daemon/base/conf_value.c proto/network/topology.c proto/contention/contention.c daemon/base/failure.c daemon/base/log.c daemon/base/sockaddr.c proto/session/fault.c proto/wire/cursor.c -linih */
+/* links: proto/wire/contention_config.c daemon/base/conf.c daemon/base/conf_value.c proto/network/topology.c proto/contention/contention.c daemon/base/failure.c daemon/base/log.c daemon/base/sockaddr.c proto/session/fault.c proto/session/slow.c proto/wire/cursor.c -linih */
 /*
  * covey.conf as anybody may have written it. A file that is accepted is printed and read again as
  * the same; one that is not is refused in one line.
