@@ -35,6 +35,12 @@
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 #define PART 2000      /* so many hosts are added at once */
 
+struct network {
+    const char *topology;  /* path, or NULL */
+    const char *slow;      /* rules, or NULL */
+    char file[SLOW_BYTES]; /* where these come from */
+};
+
 struct start {
     struct tool *tool;
     const char *vm_name;
@@ -42,9 +48,7 @@ struct start {
     struct covey_host_spec own; /* the first daemon, as far as the host file says */
     struct hostspec common;     /* what the command line says of the hosts it names */
     bool local;
-    const char *slow; /* rules, or NULL */
-    char slow_file[SLOW_BYTES];
-    const char *topology; /* path, or NULL */
+    struct network network;
     bool encrypt, loopback, quiet, step;
     bool service;             /* the first daemon is systemd's */
     const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
@@ -187,7 +191,7 @@ static int append_variable(struct start *start, const char *value)
 static int take_slow(struct start *start, const char *value)
 {
     if (strchr(value, '=')) {
-        start->slow = value;
+        start->network.slow = value;
         return TOOL_OK;
     }
     FILE *file = fopen(value, "re");
@@ -196,10 +200,10 @@ static int take_slow(struct start *start, const char *value)
                           "--slow %s: neither rules such as '* alpha=1ms rate=10Mbit' nor "
                           "a file: %s",
                           value, strerror(errno));
-    size_t n = fread(start->slow_file, 1, sizeof start->slow_file, file);
-    bool bad = ferror(file) || n == sizeof start->slow_file || memchr(start->slow_file, 0, n);
+    size_t n = fread(start->network.file, 1, sizeof start->network.file, file);
+    bool bad = ferror(file) || n == sizeof start->network.file || memchr(start->network.file, 0, n);
     fclose(file);
-    start->slow = start->slow_file;
+    start->network.slow = start->network.file;
     return bad ? tool_usage("start", "--slow %s: it is no text of at most %d bytes", value,
                             SLOW_BYTES - 1)
                : TOOL_OK;
@@ -231,7 +235,7 @@ static int take_start_argument(void *context, int key, const char *value)
     case KEY_SLOW:
         return take_slow(start, value);
     case KEY_TOPOLOGY:
-        start->topology = value;
+        start->network.topology = value;
         return vm_topology_check("start", value);
     case 'a':
         snprintf(start->first, sizeof start->first, "%s", value);
@@ -260,7 +264,7 @@ static int read_start_arguments(struct start *start, struct request *request, in
                                 argc, argv);
     if (status == TOOL_OK && request->local && (request->file || request->name_count))
         return tool_usage("start", "--local goes with neither --hosts nor host names");
-    if (status == TOOL_OK && start->slow && !request->local)
+    if (status == TOOL_OK && start->network.slow && !request->local)
         return tool_usage("start", "--slow goes with --local alone: it is for virtual hosts");
     if (status == TOOL_OK && request->local && start->service)
         return tool_usage("start", "--local goes not with --service: virtual hosts are not kept");
@@ -356,7 +360,7 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
                     {"--speed", start->own.speed ? speed : NULL},
                     {"--config", start->own.config},
                     {"--fail-timeout", start->fail_timeout},
-                    {"--slow", start->slow},
+                    {"--slow", start->network.slow},
                     {"--cwd", start->own.cwd}};
     int count = 1;
     snprintf(speed, SPEED_BYTES, "%d", start->own.speed);
@@ -433,8 +437,8 @@ static int report_hosts(struct start *start)
         admit_print_joined(hosts, count, start->first);
     covey_free(hosts);
     int status = TOOL_OK;
-    if (start->topology)
-        status = vm_topology_use(start->tool, "start", start->topology);
+    if (start->network.topology)
+        status = vm_topology_use(start->tool, "start", start->network.topology);
     if (status != TOOL_OK)
         return status;
     return admit_report(start->tool, "start", start->specs, start->count, start->results,
