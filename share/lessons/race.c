@@ -21,10 +21,11 @@ static void write_number(int n)
 {
     struct covey_value value;
 
-    check(covey_session_get(session, &value)); /* in place of whatever stands there now */
-    memcpy(value.value, &n, sizeof n);
-    value.bytes = sizeof n;
-    check(covey_session_put(session, &value));
+    do { /* in place of whatever stands there now */
+        check(covey_session_get(session, &value));
+        memcpy(value.value, &n, sizeof n);
+        value.bytes = sizeof n;
+    } while (check(covey_session_put(session, &value)) == 0);
 }
 
 /* As if nobody else did so: what was written meanwhile is lost. */
