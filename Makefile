@@ -164,8 +164,8 @@ $(BUILD)/covey.names: $(PUBLIC_H) scripts/public-names.sh
 $(BUILD)/covey.map: $(BUILD)/covey.names
 	@{ echo "COVEY_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
 
-# proto/http is for servers alone
-LIB_OBJ := $(call objects,$(LIB_SRC) $(filter-out proto/http/%,$(PROTO_SRC)))
+# proto/http is for servers alone, and proto/class for the console
+LIB_OBJ := $(call objects,$(LIB_SRC) $(filter-out proto/http/% proto/class/%,$(PROTO_SRC)))
 
 $(BUILD)/libcovey.a: $(LIB_OBJ) $(BUILD)/covey.names
 	$(call say,ar)
@@ -386,7 +386,7 @@ $(BUILD)/coveyd $(HELPERS):
 	@mkdir -p $(@D)
 	@ln -f $(dir $(COVEYD))$(@F) $@
 else
-$(BUILD)/coveyd: $(call objects,$(DAEMON_SRC) $(DAEMON_LIB_SRC) $(PROTO_SRC))
+$(BUILD)/coveyd: $(call objects,$(DAEMON_SRC) $(DAEMON_LIB_SRC) $(filter-out proto/class/%,$(PROTO_SRC)))
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 
@@ -405,7 +405,7 @@ $(foreach m,$(HELPER_MAINS),$(eval $(call helper_rule,$(m))))
 endif
 
 # the cursor is in libcovey, where its names are nobody else's
-$(BUILD)/covey: $(call objects,$(TOOLS_SRC) proto/wire/cursor.c $(wildcard proto/http/*.c)) $(BUILD)/libcovey.a
+$(BUILD)/covey: $(call objects,$(TOOLS_SRC) proto/wire/cursor.c $(wildcard proto/http/*.c proto/class/*.c)) $(BUILD)/libcovey.a
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS) $(TOOLS_LIBS)
 
