@@ -25,6 +25,8 @@ struct command {
     ROW(halt)                                                                                      \
     ROW(add)                                                                                       \
     ROW(remove)                                                                                    \
+    ROW(class)                                                                                     \
+    ROW(join)                                                                                      \
     ROW(hosts)                                                                                     \
     ROW(ps)                                                                                        \
     ROW(locks)                                                                                     \

@@ -24,6 +24,7 @@
  *              vm_topology.c: what is listed
  *   run/       covey run: its command line, the output of tasks (outlet.c), their input (inlet.c);
  *              covey with: the same in a VM of its own
+ *   class/     covey class and covey join: the essay is in cmd_class.c
  *   doctor/    covey doctor: the essay is in doctor.c
  *   bench/     covey bench and covey schedule; tasks/ is covey-bench, the program that they run
  *   predict/   covey predict and covey calibrate

@@ -16,8 +16,10 @@
 #include <sys/utsname.h>
 
 #include "tools/base/arguments.h"
+#include "tools/base/child.h"
 #include "tools/base/command.h"
 #include "tools/base/interrupt.h"
+#include "tools/base/program.h"
 #include "tools/vm/admit.h"
 #include "tools/vm/batch.h"
 #include "tools/vm/hostfile.h"
@@ -32,6 +34,7 @@
 #define KEY_STEP 2004
 #define KEY_SLOW 2005
 #define SLOW_BYTES 8192
+#define KEY_CLASS 2006
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 #define PART 2000      /* so many hosts are added at once */
 
@@ -50,6 +53,7 @@ struct start {
     bool local;
     struct network network;
     bool encrypt, loopback, quiet, step;
+    bool class;               /* students join it by a code */
     bool service;             /* the first daemon is systemd's */
     const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
     struct hostfile file;
@@ -77,6 +81,7 @@ static const struct args_option options[] = {
     {"as", 'a', "NAME", "name of this host in the VM (its host name)"},
     {"loopback", KEY_LOOPBACK, NULL, "be 127.0.0.1 where no network interface has an address"},
     {"service", KEY_SERVICE, NULL, "have systemd keep the daemon of this host, see covey(1)"},
+    {"class", KEY_CLASS, NULL, "open it for a class, whose students join by a code"},
     {"quiet", 'q', NULL, "print only which hosts did not join"},
     {"step", KEY_STEP, NULL, "in a job of Slurm: take the hosts of the step, not of the job"},
     HOSTSPEC_OPTIONS,
@@ -255,6 +260,7 @@ static int read_start_arguments(struct start *start, struct request *request, in
         {'x', .flag = &start->encrypt},
         {'q', .flag = &start->quiet},
         {KEY_STEP, .flag = &start->step},
+        {KEY_CLASS, .flag = &start->class},
         {KEY_LOOPBACK, .flag = &start->loopback},
         {KEY_SERVICE, .flag = &start->service},
         {ARGS_OPERAND, .text = request->names, .count = &request->name_count},
@@ -445,6 +451,24 @@ static int report_hosts(struct start *start)
                         start->quiet);
 }
 
+/* As the command does it that can be typed later, too. */
+static int open_class(struct start *start)
+{
+    char path[PROGRAM_PATH_BYTES];
+    const char *argv[] = {path, "--vm", start->vm_name, "class", "open", NULL};
+    posix_spawn_file_actions_t files;
+    pid_t pid;
+    int status = program_find("start", "covey", path, sizeof path);
+    if (status != TOOL_OK)
+        return status;
+    fflush(stdout);
+    posix_spawn_file_actions_init(&files);
+    int error = child_spawn(&pid, &files, (char *const *)argv, environ);
+    if (error != 0)
+        return tool_error("start", "cannot run %s: %s", path, strerror(error));
+    return launch_wait(pid) == 0 ? TOOL_OK : TOOL_FAILED;
+}
+
 /* What was started ends again: through the first daemon, or another one if that died. */
 static int undo(struct start *start)
 {
@@ -475,8 +499,12 @@ static int run_start(struct start *start)
     }
     if (status == TOOL_OK && start->service)
         status = launch_service_keep("start", start->vm_name);
-    if (status == TOOL_OK)
-        return report_hosts(start);
+    if (status == TOOL_OK) {
+        status = report_hosts(start);
+        if (start->class && open_class(start) != TOOL_OK)
+            status = TOOL_FAILED;
+        return status;
+    }
     return start->joined ? undo(start) : status;
 }
 
@@ -502,9 +530,10 @@ static int start_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_start = {
     .name = "start",
     .run = start_command,
-    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
-             "[--quiet] [--step] [--fail-timeout S] [--topology FILE] [--service] [HOST...] "
-             "[OPTION of add]...",
+    .usage =
+        "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
+        "[--class] [--quiet] [--step] [--fail-timeout S] [--topology FILE] [--service] [HOST...] "
+        "[OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,
 };

@@ -1,0 +1,33 @@
+/*
+ * search.h - finds the classes of a code on all networks of this machine, by asking again and again
+ * (proto/class/beacon.h).
+ */
+#ifndef COVEY_TOOLS_CLASS_SEARCH_H
+#define COVEY_TOOLS_CLASS_SEARCH_H
+
+#include "proto/class/beacon.h"
+#include "tools/class/sockets.h"
+
+#define SEARCH_FOUND_MAX 16
+
+struct search {
+    int fd;
+    struct beacon question;
+    struct place asked[PLACES_MAX];
+    int asked_count;
+    struct place found[SEARCH_FOUND_MAX]; /* those that search_next() has given */
+    int found_count;
+    int64_t ask_ms; /* when it asks again */
+};
+
+/* 0, or -1 with errno. */
+int search_begin(struct search *search, unsigned label, uint16_t port);
+void search_end(struct search *search);
+
+/* Waits for the answer of a class that was not found before, until that time. False: none came. */
+bool search_next(struct search *search, int64_t until_ms, struct place *place);
+
+/* Monotonic time. */
+int64_t search_now_ms(void);
+
+#endif
