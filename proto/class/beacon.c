@@ -11,8 +11,7 @@
 static const char question_name[NAME_BYTES + 1] = "covey-class?";
 static const char answer_name[NAME_BYTES + 1] = "covey-class!";
 
-static void beacon_put(uint8_t bytes[BEACON_BYTES], const struct beacon *beacon, const char *name,
-                       uint16_t port)
+static void beacon_put(uint8_t bytes[BEACON_BYTES], const struct beacon *beacon, const char *name)
 {
     struct cursor c = cursor_writer(bytes, BEACON_BYTES);
     memset(bytes, 0, BEACON_BYTES);
@@ -20,17 +19,18 @@ static void beacon_put(uint8_t bytes[BEACON_BYTES], const struct beacon *beacon,
     cursor_put_u8(&c, beacon->version);
     cursor_put_u8(&c, beacon->label);
     cursor_put_bytes(&c, beacon->nonce, sizeof beacon->nonce);
-    cursor_put_u16(&c, port);
+    cursor_put_u16(&c, beacon->port);
+    cursor_put_bytes(&c, beacon->id, sizeof beacon->id);
 }
 
 void beacon_put_question(uint8_t bytes[BEACON_BYTES], const struct beacon *beacon)
 {
-    beacon_put(bytes, beacon, question_name, 0);
+    beacon_put(bytes, beacon, question_name);
 }
 
 void beacon_put_answer(uint8_t bytes[BEACON_BYTES], const struct beacon *beacon)
 {
-    beacon_put(bytes, beacon, answer_name, beacon->port);
+    beacon_put(bytes, beacon, answer_name);
 }
 
 static bool beacon_get(const uint8_t *bytes, size_t size, struct beacon *beacon, const char *name)
@@ -41,7 +41,8 @@ static bool beacon_get(const uint8_t *bytes, size_t size, struct beacon *beacon,
     struct beacon got = {.version = cursor_get_u8(&c), .label = cursor_get_u8(&c)};
     cursor_get_bytes(&c, got.nonce, sizeof got.nonce);
     got.port = cursor_get_u16(&c);
-    if (!cursor_ok(&c) || size != BEACON_BYTES || memcmp(said, name, NAME_BYTES) != 0)
+    cursor_get_bytes(&c, got.id, sizeof got.id);
+    if (!cursor_done(&c) || memcmp(said, name, NAME_BYTES) != 0)
         return false;
     *beacon = got;
     return true;

@@ -5,7 +5,10 @@
  * than he sends himself. Nothing here proves anything: the exchange does.
  *
  *   question = "covey-class?" version label nonce zeros
- *   answer   = "covey-class!" version label nonce port zeros    ; nonce: as it was asked
+ *   answer   = "covey-class!" version label nonce port id       ; nonce: as it was asked
+ *
+ * The id is the class's own, at random: a machine with two addresses is one class, at which a code
+ * is tried once.
  */
 #ifndef COVEY_PROTO_BEACON_H
 #define COVEY_PROTO_BEACON_H
@@ -17,12 +20,14 @@
 #define BEACON_PORT 26839 /* COVEY on the keys of a telephone */
 #define BEACON_BYTES 32
 #define BEACON_NONCE_BYTES 8
+#define BEACON_ID_BYTES 8
 
 struct beacon {
     uint8_t version; /* CLASS_VERSION of who sends it */
     uint8_t label;
     uint8_t nonce[BEACON_NONCE_BYTES];
-    uint16_t port; /* of an answer */
+    uint16_t port; /* these of an answer */
+    uint8_t id[BEACON_ID_BYTES];
 };
 
 void beacon_put_question(uint8_t bytes[BEACON_BYTES], const struct beacon *beacon);

@@ -34,6 +34,7 @@ struct guest {
 
 struct door {
     struct chance chance;
+    uint8_t id[BEACON_ID_BYTES];
     char vm[CLASS_NAME_MAX + 1], host[CLASS_NAME_MAX + 1];
     enum door_state state;
     struct passcode code;
@@ -99,6 +100,7 @@ struct door *door_create(const uint8_t seed[CHANCE_SEED_BYTES], const char *vm, 
     if (door == NULL)
         return NULL;
     memcpy(door->chance.seed, seed, CHANCE_SEED_BYTES);
+    chance_roll(&door->chance, door->id, sizeof door->id);
     name_copy(door->vm, vm);
     name_copy(door->host, host);
     door->state = DOOR_CLOSED;
@@ -174,6 +176,7 @@ bool door_answer(struct door *door, const uint8_t *datagram, size_t size, uint16
         return false;
     beacon.version = CLASS_VERSION;
     beacon.port = port;
+    memcpy(beacon.id, door->id, sizeof beacon.id);
     beacon_put_answer(answer, &beacon);
     return true;
 }

@@ -124,6 +124,8 @@ static int join_found(const struct join *join, struct entrance *entrance)
             break;
         tries++;
         wrong += result == ENTRANCE_WRONG;
+        if (result == ENTRANCE_WRONG || result == ENTRANCE_CLOSED)
+            search_settle(&search);
         until = search_now_ms() + OTHERS_MS;
     }
     int status = TOOL_FAILED;

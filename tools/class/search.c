@@ -46,13 +46,14 @@ static void ask(struct search *search)
     search->ask_ms = search_now_ms() + ASK_MS;
 }
 
-static bool is_known(const struct search *search, const struct place *place)
+static bool is_known(const struct search *search, const struct place *place, const uint8_t *id)
 {
     char text[PLACE_TEXT_MAX], known[PLACE_TEXT_MAX];
     place_print(place, text);
     for (int i = 0; i < search->found_count; i++) {
         place_print(&search->found[i], known);
-        if (strcmp(text, known) == 0)
+        if (strcmp(text, known) == 0 ||
+            (search->settled[i] && memcmp(id, search->ids[i], BEACON_ID_BYTES) == 0))
             return true;
     }
     return false;
@@ -69,11 +70,17 @@ static bool take_answer(struct search *search, struct place *place)
     if (size < 0 || !beacon_get_answer(answer, (size_t)size, &beacon) ||
         beacon.label != search->question.label ||
         memcmp(beacon.nonce, search->question.nonce, sizeof beacon.nonce) != 0 ||
-        !place_set_port(&from, beacon.port) || is_known(search, &from) ||
+        !place_set_port(&from, beacon.port) || is_known(search, &from, beacon.id) ||
         search->found_count == SEARCH_FOUND_MAX)
         return false;
+    memcpy(search->ids[search->found_count], beacon.id, BEACON_ID_BYTES);
     search->found[search->found_count++] = *place = from;
     return true;
+}
+
+void search_settle(struct search *search)
+{
+    search->settled[search->found_count - 1] = true;
 }
 
 bool search_next(struct search *search, int64_t until_ms, struct place *place)

@@ -15,7 +15,10 @@ struct search {
     struct beacon question;
     struct place asked[PLACES_MAX];
     int asked_count;
-    struct place found[SEARCH_FOUND_MAX]; /* those that search_next() has given */
+    struct place
+        found[SEARCH_FOUND_MAX]; /* those that search_next() has given, the last one last */
+    uint8_t ids[SEARCH_FOUND_MAX][BEACON_ID_BYTES];
+    bool settled[SEARCH_FOUND_MAX];
     int found_count;
     int64_t ask_ms; /* when it asks again */
 };
@@ -24,8 +27,12 @@ struct search {
 int search_begin(struct search *search, unsigned label, uint16_t port);
 void search_end(struct search *search);
 
-/* Waits for the answer of a class that was not found before, until that time. False: none came. */
+/* Waits for the answer of a class at a place that was not found before, until that time. False:
+ * none came. */
 bool search_next(struct search *search, int64_t until_ms, struct place *place);
+
+/* The class that was found last is not the one: it is not found at another place either. */
+void search_settle(struct search *search);
 
 /* Monotonic time. */
 int64_t search_now_ms(void);
