@@ -7,8 +7,8 @@
  *   question = "covey-class?" version label nonce zeros
  *   answer   = "covey-class!" version label nonce port id       ; nonce: as it was asked
  *
- * The id is the class's own, at random: a machine with two addresses is one class, at which a code
- * is tried once.
+ * A class asks so, too, for any label, and takes none that another one has. The id is the class's
+ * own, at random: a machine with two addresses is one class, at which a code is tried once.
  */
 #ifndef COVEY_PROTO_BEACON_H
 #define COVEY_PROTO_BEACON_H
@@ -19,6 +19,7 @@
 
 #define BEACON_PORT 26839 /* COVEY on the keys of a telephone */
 #define BEACON_BYTES 32
+#define BEACON_ANY_LABEL 255 /* all classes answer, each with its own label */
 #define BEACON_NONCE_BYTES 8
 #define BEACON_ID_BYTES 8
 

@@ -39,13 +39,14 @@ struct door {
     enum door_state state;
     struct passcode code;
     uint64_t labels_used; /* a bit a label: of codes that are void, since it was opened */
+    uint64_t labels_avoided;
     uint64_t until_ms;
     unsigned wrong, voided;
     TAILQ_HEAD(, guest) guests;
     unsigned guest_count;
 };
 
-_Static_assert(PASSCODE_LABELS <= 64 && DOOR_VOID_MAX < PASSCODE_LABELS, "each code its label");
+_Static_assert(PASSCODE_LABELS == 64 && DOOR_VOID_MAX < PASSCODE_LABELS, "each code its label");
 
 /* ---- codes ----------------------------------------------------------------------------------- */
 
@@ -53,13 +54,15 @@ _Static_assert(PASSCODE_LABELS <= 64 && DOOR_VOID_MAX < PASSCODE_LABELS, "each c
  * and takes none of the three tries of this one. */
 static void code_renew(struct door *door)
 {
-    uint64_t random;
+    uint64_t random, not_these = door->labels_used | door->labels_avoided;
+    if (~not_these == 0) /* somebody answers to all */
+        not_these = door->labels_used;
     do {
         chance_roll(&door->chance, &random, sizeof random);
         unsigned label = (unsigned)(random % PASSCODE_LABELS);
         chance_roll(&door->chance, &random, sizeof random);
         door->code = passcode_make(label, random);
-    } while (door->labels_used >> passcode_label(&door->code) & 1);
+    } while (not_these >> passcode_label(&door->code) & 1);
     door->labels_used |= UINT64_C(1) << passcode_label(&door->code);
     door->wrong = 0;
 }
@@ -167,13 +170,24 @@ uint64_t door_settle(struct door *door, uint64_t now_ms)
     return next_ms;
 }
 
+void door_avoid(struct door *door, uint64_t labels)
+{
+    door->labels_avoided = labels;
+}
+
+bool door_is_own(const struct door *door, const struct beacon *answer)
+{
+    return memcmp(door->id, answer->id, sizeof answer->id) == 0;
+}
+
 bool door_answer(struct door *door, const uint8_t *datagram, size_t size, uint16_t port,
                  uint8_t answer[BEACON_BYTES])
 {
     struct beacon beacon;
     if (door->state != DOOR_OPEN || !beacon_get_question(datagram, size, &beacon) ||
-        beacon.label != passcode_label(&door->code))
+        (beacon.label != passcode_label(&door->code) && beacon.label != BEACON_ANY_LABEL))
         return false;
+    beacon.label = (uint8_t)passcode_label(&door->code);
     beacon.version = CLASS_VERSION;
     beacon.port = port;
     memcpy(beacon.id, door->id, sizeof beacon.id);

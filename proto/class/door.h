@@ -60,6 +60,12 @@ struct door_status door_status(const struct door *door);
  * UINT64_MAX: when something has come. */
 uint64_t door_settle(struct door *door, uint64_t now_ms);
 
+/* Labels that classes nearby have, a bit each: the next code has another one, if there is any. */
+void door_avoid(struct door *door, uint64_t labels);
+
+/* Whether an answer is this class's own. */
+bool door_is_own(const struct door *door, const struct beacon *answer);
+
 /* The answer to a datagram, when there is one. */
 bool door_answer(struct door *door, const uint8_t *datagram, size_t size, uint16_t port,
                  uint8_t answer[BEACON_BYTES]);

@@ -28,7 +28,9 @@
 
 #define VISITORS_MAX (DOOR_GUESTS_MAX + 32)
 #define READ_BYTES 4096
-#define PAUSE_MS 100 /* without descriptors accept() would fail again and again */
+#define ASK_MS 20000     /* so often it asks which labels others have */
+#define FIRST_ASK_MS 300 /* and waits for answers so long, before it has a code */
+#define PAUSE_MS 100     /* without descriptors accept() would fail again and again */
 #define LINGER_MS 1000
 #define GONE_TEXT "the student's machine has gone"
 
@@ -48,7 +50,9 @@ struct class_server {
     struct door *door;
     struct adder *adder;
     struct told told;
-    int udp, tcp;
+    int udp, tcp, asks;
+    uint64_t labels, labels_before; /* of other classes: since it asked, and before that */
+    uint64_t ask_ms;
     uint16_t port, tcp_port;
     double for_s;
     uint64_t accept_ms; /* not before then */
@@ -349,9 +353,48 @@ static void answer_question(struct class_server *server)
            from.size);
 }
 
+/* Which labels do others have? */
+static void ask_others(struct class_server *server)
+{
+    const struct beacon beacon = {.version = CLASS_VERSION, .label = BEACON_ANY_LABEL};
+    uint8_t question[BEACON_BYTES];
+    struct network networks[NETWORKS_MAX];
+    beacon_put_question(question, &beacon);
+    int count = networks_find(networks);
+    for (int i = 0; i < count; i++)
+        socket_broadcast(server->asks, &networks[i], server->port, question, sizeof question);
+    server->labels_before = server->labels;
+    server->labels = 0;
+    server->ask_ms = now_ms() + ASK_MS;
+}
+
+static void take_other(struct class_server *server)
+{
+    uint8_t answer[BEACON_BYTES + 1];
+    struct beacon beacon;
+    ssize_t size = recv(server->asks, answer, sizeof answer, 0);
+    if (size < 0 || !beacon_get_answer(answer, (size_t)size, &beacon) ||
+        beacon.label >= PASSCODE_LABELS || door_is_own(server->door, &beacon))
+        return;
+    server->labels |= UINT64_C(1) << beacon.label;
+    door_avoid(server->door, server->labels | server->labels_before);
+}
+
+/* Before there is a code. */
+static void hear_others(struct class_server *server)
+{
+    uint64_t until = now_ms() + FIRST_ASK_MS, now;
+    ask_others(server);
+    while ((now = now_ms()) < until) {
+        struct pollfd readable = {.fd = server->asks, .events = POLLIN};
+        if (poll(&readable, 1, (int)(until - now)) > 0)
+            take_other(server);
+    }
+}
+
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-enum { FD_UDP, FD_TCP, FD_VM, FD_ADDED, FD_VISITORS };
+enum { FD_UDP, FD_TCP, FD_VM, FD_ADDED, FD_ASKS, FD_VISITORS };
 
 static int poll_fill(struct class_server *server, struct pollfd *fds, uint64_t now)
 {
@@ -360,6 +403,7 @@ static int poll_fill(struct class_server *server, struct pollfd *fds, uint64_t n
         (struct pollfd){.fd = now < server->accept_ms ? -1 : server->tcp, .events = POLLIN};
     fds[FD_VM] = (struct pollfd){.fd = covey_fd(server->tool->vm), .events = POLLIN};
     fds[FD_ADDED] = (struct pollfd){.fd = adder_fd(server->adder), .events = POLLIN};
+    fds[FD_ASKS] = (struct pollfd){.fd = server->asks, .events = POLLIN};
     bool busy = false;
     for (int i = 0; i < VISITORS_MAX; i++) {
         const struct visitor *visitor = &server->visitors[i];
@@ -370,7 +414,7 @@ static int poll_fill(struct class_server *server, struct pollfd *fds, uint64_t n
         busy = busy || visitor->number != 0;
     }
     uint64_t next = door_settle(server->door, now),
-             most = now < server->accept_ms ? PAUSE_MS : 60000;
+             most = now < server->accept_ms ? PAUSE_MS : ASK_MS;
     if (busy && most > LINGER_MS)
         most = LINGER_MS;
     return (int)(next > now + most ? most : next > now ? next - now : 0);
@@ -395,6 +439,10 @@ static void serve(struct class_server *server)
             return;
         if (fds[FD_UDP].revents != 0)
             answer_question(server);
+        if (fds[FD_ASKS].revents != 0)
+            take_other(server);
+        if (now_ms() >= server->ask_ms)
+            ask_others(server);
         if (fds[FD_VM].revents != 0)
             alive = take_messages(server);
         take_added(server);
@@ -426,7 +474,8 @@ static int server_listen(struct class_server *server)
                           "UDP port %u cannot be used: %s; take another by --port, here and in "
                           "covey join",
                           server->port, strerror(errno));
-    server->tcp = socket_listen(&server->tcp_port, DOOR_GUESTS_MAX);
+    server->asks = socket_ask();
+    server->tcp = server->asks < 0 ? -1 : socket_listen(&server->tcp_port, DOOR_GUESTS_MAX);
     if (server->tcp < 0)
         return tool_error("class", "cannot listen: %s", strerror(errno));
     return TOOL_OK;
@@ -451,6 +500,7 @@ static int server_begin(struct class_server *server, covey_group_t **group)
         return tool_failed(server->tool, "class", instance);
     if (instance > 0)
         return tool_error("class", "this VM has a class already; see: covey class");
+    hear_others(server);
     class_open(server, server->for_s);
     return TOOL_OK;
 }
@@ -459,8 +509,8 @@ int class_serve(struct tool *tool, double for_s, uint16_t port)
 {
     static struct class_server server;
     covey_group_t *group = NULL;
-    server =
-        (struct class_server){.tool = tool, .udp = -1, .tcp = -1, .port = port, .for_s = for_s};
+    server = (struct class_server){
+        .tool = tool, .udp = -1, .tcp = -1, .asks = -1, .port = port, .for_s = for_s};
     for (int i = 0; i < VISITORS_MAX; i++)
         server.visitors[i].fd = -1;
     int status = server_begin(&server, &group);
@@ -475,6 +525,8 @@ int class_serve(struct tool *tool, double for_s, uint16_t port)
         close(server.udp);
     if (server.tcp >= 0)
         close(server.tcp);
+    if (server.asks >= 0)
+        close(server.asks);
     if (group != NULL)
         covey_group_leave(&group);
     adder_destroy(server.adder);

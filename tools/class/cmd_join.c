@@ -96,15 +96,14 @@ static int join_at(const struct join *join, struct entrance *entrance)
 
 static int report_none(const struct search *search)
 {
-    char asked[512] = "", text[PLACE_TEXT_MAX];
-    for (int i = 1; i < search->asked_count && strlen(asked) + sizeof text + 2 < sizeof asked;
-         i++) {
-        place_print(&search->asked[i], text);
-        snprintf(asked + strlen(asked), sizeof asked - strlen(asked), "%s%s", i > 1 ? ", " : "",
-                 text);
+    char asked[NETWORKS_MAX * (NETWORK_NAME_BYTES + 2)] = "";
+    for (int i = 1; i < search->asked_count; i++) {
+        size_t used = strlen(asked);
+        snprintf(asked + used, sizeof asked - used, "%s%s", i > 1 ? ", " : "",
+                 search->asked[i].name);
     }
     return tool_error("join",
-                      "no class with this code answers (asked %s): look at the code, be in the "
+                      "no class with this code answers (asked on %s): look at the code, be in the "
                       "teacher's network, or name the teacher's machine by --at",
                       asked[0] ? asked : "this machine alone, which has no network");
 }

@@ -25,7 +25,8 @@ int search_begin(struct search *search, unsigned label, uint16_t port)
 {
     *search = (struct search){.question = {.version = CLASS_VERSION, .label = (uint8_t)label}};
     randombytes_buf(search->question.nonce, sizeof search->question.nonce);
-    search->asked_count = places_broadcast(search->asked, port);
+    search->port = port;
+    search->asked_count = networks_find(search->asked);
     search->fd = socket_ask();
     return search->fd < 0 ? -1 : 0;
 }
@@ -41,8 +42,7 @@ static void ask(struct search *search)
     uint8_t question[BEACON_BYTES];
     beacon_put_question(question, &search->question);
     for (int i = 0; i < search->asked_count; i++)
-        sendto(search->fd, question, sizeof question, MSG_DONTWAIT,
-               (const struct sockaddr *)&search->asked[i].at, search->asked[i].size);
+        socket_broadcast(search->fd, &search->asked[i], search->port, question, sizeof question);
     search->ask_ms = search_now_ms() + ASK_MS;
 }
 

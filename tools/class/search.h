@@ -13,7 +13,8 @@
 struct search {
     int fd;
     struct beacon question;
-    struct place asked[PLACES_MAX];
+    uint16_t port;
+    struct network asked[NETWORKS_MAX];
     int asked_count;
     struct place
         found[SEARCH_FOUND_MAX]; /* those that search_next() has given, the last one last */

@@ -14,6 +14,7 @@
 
 #define LOOPBACK "127."
 #define LOOPBACK_BROADCAST "127.255.255.255"
+#define BROADCAST "255.255.255.255"
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
@@ -82,21 +83,28 @@ bool place_is_loopback(const struct place *place)
     return strncmp(host, LOOPBACK, strlen(LOOPBACK)) == 0 || strcmp(host, "::1") == 0;
 }
 
-int places_broadcast(struct place places[PLACES_MAX], uint16_t port)
+static bool is_listed(const struct network *networks, int count, unsigned index)
+{
+    for (int i = 0; i < count; i++)
+        if (networks[i].index == index)
+            return true;
+    return index == 0;
+}
+
+int networks_find(struct network networks[NETWORKS_MAX])
 {
     struct ifaddrs *all = NULL;
-    int count = place_find(LOOPBACK_BROADCAST, port, AI_NUMERICHOST, &places[0]) ? 1 : 0;
+    int count = 1;
+    networks[0] = (struct network){.name = "lo"};
     if (getifaddrs(&all) != 0)
         return count;
-    for (const struct ifaddrs *i = all; i != NULL && count < PLACES_MAX; i = i->ifa_next) {
-        const unsigned wanted = IFF_UP | IFF_BROADCAST;
+    for (const struct ifaddrs *i = all; i != NULL && count < NETWORKS_MAX; i = i->ifa_next) {
+        const unsigned wanted = IFF_UP | IFF_BROADCAST, index = if_nametoindex(i->ifa_name);
         if (i->ifa_addr == NULL || i->ifa_addr->sa_family != AF_INET ||
-            (i->ifa_flags & wanted) != wanted || i->ifa_broadaddr == NULL)
+            (i->ifa_flags & wanted) != wanted || is_listed(networks, count, index))
             continue;
-        struct place place = {.size = sizeof(struct sockaddr_in)};
-        memcpy(&place.at, i->ifa_broadaddr, sizeof(struct sockaddr_in));
-        if (place_set_port(&place, port))
-            places[count++] = place;
+        networks[count] = (struct network){.index = index};
+        snprintf(networks[count++].name, NETWORK_NAME_BYTES, "%s", i->ifa_name);
     }
     freeifaddrs(all);
     return count;
@@ -137,6 +145,35 @@ int socket_hear(uint16_t port)
 int socket_ask(void)
 {
     return socket_open(AF_INET, SOCK_DGRAM, SO_BROADCAST);
+}
+
+/* The address that means all, through an interface that is named: an interface's own broadcast
+ * address may not be set. */
+void socket_broadcast(int fd, const struct network *network, uint16_t port, const void *bytes,
+                      size_t size)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(struct in_pktinfo))];
+    } room = {0};
+    const struct in_pktinfo through = {.ipi_ifindex = (int)network->index};
+    struct place to;
+    if (!place_find(network->index == 0 ? LOOPBACK_BROADCAST : BROADCAST, port, AI_NUMERICHOST,
+                    &to))
+        return;
+    struct iovec text = {(void *)bytes, size};
+    struct msghdr head = {
+        .msg_name = &to.at, .msg_namelen = to.size, .msg_iov = &text, .msg_iovlen = 1};
+    if (network->index != 0) {
+        head.msg_control = &room;
+        head.msg_controllen = sizeof room;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&head);
+        c->cmsg_level = IPPROTO_IP;
+        c->cmsg_type = IP_PKTINFO;
+        c->cmsg_len = CMSG_LEN(sizeof through);
+        memcpy(CMSG_DATA(c), &through, sizeof through);
+    }
+    sendmsg(fd, &head, MSG_DONTWAIT);
 }
 
 static int listen_at(const char *host, int family, uint16_t port, int backlog)

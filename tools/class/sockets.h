@@ -11,7 +11,8 @@
 #include <sys/socket.h>
 
 #define PLACE_TEXT_MAX 80
-#define PLACES_MAX 32
+#define NETWORKS_MAX 32
+#define NETWORK_NAME_BYTES 16
 
 /* An address with a port. */
 struct place {
@@ -26,9 +27,14 @@ void place_print_host(const struct place *place, char text[PLACE_TEXT_MAX]);
 bool place_set_port(struct place *place, uint16_t port);
 bool place_is_loopback(const struct place *place);
 
-/* Where a question reaches all machines of all networks of this one, and itself: their number, at
- * most PLACES_MAX. */
-int places_broadcast(struct place places[PLACES_MAX], uint16_t port);
+/* A network of this machine, by its interface; the first of the list is the machine alone. */
+struct network {
+    unsigned index; /* 0: this machine */
+    char name[NETWORK_NAME_BYTES];
+};
+
+/* All that have an IPv4 address and can be broadcast to: their number. */
+int networks_find(struct network networks[NETWORKS_MAX]);
 
 /* Each of these returns a descriptor that does not block, or -1 with errno. */
 
@@ -36,6 +42,10 @@ int places_broadcast(struct place places[PLACES_MAX], uint16_t port);
  * broadcast. */
 int socket_hear(uint16_t port);
 int socket_ask(void);
+
+/* Sends a datagram to that port of all machines of a network. One that is down gets none. */
+void socket_broadcast(int fd, const struct network *network, uint16_t port, const void *bytes,
+                      size_t size);
 
 /* Listens at that TCP port if it is free, otherwise at any; *port becomes which. */
 int socket_listen(uint16_t *port, int backlog);

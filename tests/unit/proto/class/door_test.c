@@ -234,6 +234,22 @@ static void two_classes_do_not_mix(void)
     door_destroy(b);
 }
 
+/* Labels of others are not taken, unless all are. */
+static void labels_of_others_are_avoided(void)
+{
+    struct door *door = door_make("others");
+    door_avoid(door, ~(UINT64_C(1) << 5 | UINT64_C(1) << 9));
+    for (int i = 0; i < 20; i++) {
+        door_open(door, HOUR_MS);
+        struct passcode code = code_of(door);
+        CU_ASSERT(passcode_label(&code) == 5 || passcode_label(&code) == 9);
+    }
+    door_avoid(door, ~UINT64_C(0));
+    door_open(door, HOUR_MS);
+    CU_ASSERT(is_open(door));
+    door_destroy(door);
+}
+
 /* ---- who does not keep to it ----------------------------------------------------------------- */
 
 /* Carries what the class says to the student, or back, once. */
@@ -516,7 +532,14 @@ static void questions_are_answered_by_label(void)
     beacon.label++;
     beacon_put_question(question, &beacon);
     CU_ASSERT_FALSE(door_answer(door, question, sizeof question, 4711, answer));
-    beacon.label--;
+    beacon.label = BEACON_ANY_LABEL;
+    beacon_put_question(question, &beacon);
+    CU_ASSERT(door_answer(door, question, sizeof question, 4711, answer));
+    CU_ASSERT(beacon_get_answer(answer, sizeof answer, &got));
+    CU_ASSERT_EQUAL(got.label, passcode_label(&code));
+    CU_ASSERT(door_is_own(door, &got));
+    got.id[0] ^= 1;
+    CU_ASSERT_FALSE(door_is_own(door, &got));
     door_close(door);
     beacon_put_question(question, &beacon);
     CU_ASSERT_FALSE(door_answer(door, question, sizeof question, 4711, answer));
@@ -533,6 +556,7 @@ int main(void)
         {"10,000 wrong codes do not get in", ten_thousand_wrong_codes_do_not_get_in},
         {"10,000 wrong codes are each found wrong", ten_thousand_wrong_codes_are_each_found_wrong},
         {"two classes do not mix", two_classes_do_not_mix},
+        {"labels of others are avoided", labels_of_others_are_avoided},
         {"leaving early tells and costs nothing", leaving_early_tells_nothing_and_costs_nothing},
         {"a guess counts when its author has gone", a_guess_counts_when_its_author_has_gone},
         {"hurrying gains no guess", hurrying_gains_no_guess},
