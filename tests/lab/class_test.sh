@@ -97,6 +97,18 @@ expect "the other class has the same one" test "$(code_of h2)" = "$two"
 expect "the void code finds no class" says 'no class with this code answers' as h3 covey join --code "$one"
 expect "the new one does" says 'joined VM' as h3 covey join --code "$(code_of h1)"
 
+# A class may be on any host: the launcher runs where the VM is coordinated, and finds it by a message.
+as h3 covey remove h3 >/dev/null
+as h1 covey class close >/dev/null
+no_class() { as h1 covey class | grep -q 'has no class' || ! as h1 covey class >/dev/null 2>&1; }
+expect "the teacher closes the class" within 10 no_class
+expect "a host that does not coordinate opens it" says '^code ' as h5 covey class open
+expect "its students join" says 'joined VM default of the class on laptop' as h3 covey join --code "$(code_of h5)"
+expect "any host shows its code" test "$(code_of h1)" = "$(code_of h5)"
+as h5 covey class close >/dev/null
+expect "and closes it" within 10 no_class
+expect "the teacher opens it again" says '^code ' as h1 covey class open
+
 # Where a network drops broadcasts, the teacher's address is enough.
 as h3 covey remove h3 >/dev/null
 "$lab" exec h1 nft 'add table inet class; add chain inet class in { type filter hook input priority 0; }; add rule inet class in udp dport 26839 drop' ||
