@@ -4,6 +4,7 @@
  * of 80,000, and compares each with what was said, in every way that needs no secret of the two.
  * None stands out. That his comparison is a good one is shown by giving him what he lacks: with the
  * scalar of the student the same list has exactly one code that fits, the right one.
+ * slow: 80,000 codes are compared, with some operations on the curve each.
  */
 #include "tests/unit/proto/class/pair.h"
 
