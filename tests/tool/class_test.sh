@@ -6,6 +6,7 @@
 # Each student has a runtime directory of his own, as a user of his own would.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/local_vm.sh
 . tests/local_vm.sh
 guess=$BUILD/tests/tool/class_guess
 port=$((20000 + $$ % 10000))
@@ -33,7 +34,7 @@ says() { # status, pattern of a line that is said, command or function...
     echo "${*:3}: status $status, said:" && tail -n 5 "$dir/out" "$dir/err" && false
 }
 code_of() { covey --vm "${1:-$teacher}" class | sed -n 's/^code //p'; }
-tcp_of() { covey --vm "${1:-$teacher}" class | sed -n 's/.*TCP port \([0-9]*\);.*/\1/p'; }
+tcp_of() { covey --vm "$teacher" class | sed -n 's/.*TCP port \([0-9]*\);.*/\1/p'; }
 hosts_of() { covey --vm "${1:-$teacher}" hosts --json | grep -c '"state": "up"'; }
 has_hosts() { [ "$(hosts_of "$2")" = "$1" ] || { covey --vm "$2" hosts && false; }; }
 other_than() { # a code with the same word
@@ -73,6 +74,7 @@ expect "there are two hosts" has_hosts 2 "$teacher"
 expect "the class knows who joined" says 0 '^joined: 1: anna$' covey class
 expect "once is enough" says 1 'runs on this machine already' as anna covey join --code "$code" --port $port
 
+# shellcheck disable=SC2016 # it is the task's
 expect "a program runs on the student's host" says 0 '^anna$' \
     covey run -n 1 --host anna sh -c 'basename "${COVEY_SOCKET%.sock}"'
 
@@ -148,7 +150,7 @@ expect "and the right code joins" says 0 'dora joined' as dora covey join --code
 
 coproc "$guess" idle "$where" 300
 idler=$COPROC_PID
-read -r -u "${COPROC[0]}" line
+read -r -u "${COPROC[0]}" _
 student emil
 expect "300 connections that say nothing keep nobody out" says 0 'emil joined' \
     as emil covey join --code "$(code_of)" --port $port --as emil

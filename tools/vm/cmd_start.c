@@ -44,6 +44,15 @@ struct network {
     char file[SLOW_BYTES]; /* where these come from */
 };
 
+/* What is shared with the signal thread. */
+struct shared {
+    pthread_mutex_t lock;
+    pid_t launching; /* coveyd before it is in the background, or 0 */
+    bool joined;
+    bool halted;
+    int signals;
+};
+
 struct start {
     struct tool *tool;
     const char *vm_name;
@@ -63,11 +72,7 @@ struct start {
     int count;
     char (*names)[24]; /* of local hosts */
     struct covey_host_result *results;
-    pthread_mutex_t lock; /* what follows is shared with the signal thread */
-    pid_t launching;      /* coveyd before it is in the background, or 0 */
-    bool joined;
-    bool halted;
-    int signals;
+    struct shared shared;
 };
 
 static const struct args_option options[] = {
@@ -322,30 +327,30 @@ static void roll_back(void *context, int signal_number, int count)
 {
     (void)signal_number;
     struct start *start = context;
-    pthread_mutex_lock(&start->lock);
-    start->signals = count;
-    bool halt = start->joined && !start->halted;
-    start->halted |= halt;
-    if (start->launching && count > 1)
-        kill(start->launching, SIGTERM);
-    pthread_mutex_unlock(&start->lock);
+    pthread_mutex_lock(&start->shared.lock);
+    start->shared.signals = count;
+    bool halt = start->shared.joined && !start->shared.halted;
+    start->shared.halted |= halt;
+    if (start->shared.launching && count > 1)
+        kill(start->shared.launching, SIGTERM);
+    pthread_mutex_unlock(&start->shared.lock);
     if (halt)
         covey_halt(start->tool->vm);
 }
 
 static bool interrupted(struct start *start)
 {
-    pthread_mutex_lock(&start->lock);
-    bool yes = start->signals > 0;
-    pthread_mutex_unlock(&start->lock);
+    pthread_mutex_lock(&start->shared.lock);
+    bool yes = start->shared.signals > 0;
+    pthread_mutex_unlock(&start->shared.lock);
     return yes;
 }
 
 static void set_launching(struct start *start, pid_t pid)
 {
-    pthread_mutex_lock(&start->lock);
-    start->launching = pid;
-    pthread_mutex_unlock(&start->lock);
+    pthread_mutex_lock(&start->shared.lock);
+    start->shared.launching = pid;
+    pthread_mutex_unlock(&start->shared.lock);
 }
 
 #define DAEMON_WORDS 28
@@ -417,9 +422,9 @@ static int bring_up(struct start *start)
     if (status != TOOL_OK)
         return status;
     /* From here on a signal halts the VM. */
-    pthread_mutex_lock(&start->lock);
-    start->joined = true;
-    pthread_mutex_unlock(&start->lock);
+    pthread_mutex_lock(&start->shared.lock);
+    start->shared.joined = true;
+    pthread_mutex_unlock(&start->shared.lock);
     /* Many hosts are added part by part, so that something is said meanwhile. */
     for (int i = 0; i < start->count && !interrupted(start); i += PART) {
         int n = start->count - i < PART ? start->count - i : PART;
@@ -488,10 +493,10 @@ static int run_start(struct start *start)
     if (signal_number) {
         /* The signal thread has halted the VM if there was a connection by then. */
         bool gone = true;
-        if (start->joined && !start->halted)
+        if (start->shared.joined && !start->shared.halted)
             gone = tool_halt(start->tool) == 0;
         tool_leave(start->tool);
-        if (start->halted)
+        if (start->shared.halted)
             gone = tool_wait_gone(start->vm_name);
         tool_error("start", gone ? "interrupted; nothing was left running"
                                  : "interrupted, but the VM did not end; try: covey halt");
@@ -505,13 +510,13 @@ static int run_start(struct start *start)
             status = TOOL_FAILED;
         return status;
     }
-    return start->joined ? undo(start) : status;
+    return start->shared.joined ? undo(start) : status;
 }
 
 static int start_command(struct tool *tool, int argc, char **argv)
 {
     struct start start = {
-        .tool = tool, .vm_name = tool->vm_name, .lock = PTHREAD_MUTEX_INITIALIZER};
+        .tool = tool, .vm_name = tool->vm_name, .shared.lock = PTHREAD_MUTEX_INITIALIZER};
     hostspec_own_name(start.first, sizeof start.first);
     int status = plan_hosts(&start, argc, argv);
     if (status == TOOL_OK) {

@@ -1,7 +1,7 @@
 /* links: proto/class/?*.c proto/wire/cursor.c tests/unit/proto/class/pair.c */
 /*
- * door_test.c - a class and its students, engine to engine: the right code gets in, wrong ones do
- * not and are counted, nobody gains by leaving, hurrying, replaying or reflecting.
+ * class_door_test.c - a class and its students, engine to engine: the right code gets in, wrong
+ * ones do not and are counted, nobody gains by leaving, hurrying, replaying or reflecting.
  */
 #include "tests/unit/proto/class/pair.h"
 
@@ -569,5 +569,6 @@ int main(void)
         {"the door closes in time", the_door_closes_in_time},
         {"questions are answered by label", questions_are_answered_by_label},
     };
-    return sodium_init() < 0 ? 1 : covey_test_main("door", cases, sizeof cases / sizeof cases[0]);
+    return sodium_init() < 0 ? 1
+                             : covey_test_main("class_door", cases, sizeof cases / sizeof cases[0]);
 }
