@@ -50,6 +50,7 @@ expect "what is no code is refused" says 2 'a word and four digits' covey join -
 expect "a word that no code has is found out at once" says 1 'no code has this word' covey join --code MAPEL-1234
 expect "a name that is none is refused" says 2 'not a host name' covey join --code MAPLE-1234 --as -x
 expect "an address that is none is refused" says 1 'no such address' covey join --code MAPLE-1234 --at '[::'
+expect "virtual hosts are no class" says 2 'no other machine reaches' covey start --local 2 --class
 expect "serve and bring are no commands of a user" says 2 'for Covey itself' covey class bring 1
 
 # ---- one class ----------------------------------------------------------------------------------
@@ -72,6 +73,10 @@ expect "in less than 5 s ($took_ms ms)" test $took_ms -lt 5000
 expect "the student sees the VM" as anna covey --vm "$teacher" hosts
 expect "there are two hosts" has_hosts 2 "$teacher"
 expect "the class knows who joined" says 0 '^joined: 1: anna$' covey class
+student nobody
+expect "a coveyd that does not run is named" says 1 'coveyd has ended' \
+    as nobody env COVEYD=/bin/false covey join --code "$code" --port $port --as nobody
+expect "and leaves no host" has_hosts 2 "$teacher"
 expect "once is enough" says 1 'runs on this machine already' as anna covey join --code "$code" --port $port
 
 # shellcheck disable=SC2016 # it is the task's

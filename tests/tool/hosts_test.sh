@@ -33,7 +33,7 @@ trap 'exit 143' TERM HUP
 fields_of_manual() { sed -n '/^\.SH FIELDS/,/^\.SH FILES/s/^\.BR \([a-z]*\) " (.*/\1/p' conf/covey.hosts.5 | sort; }
 options_of_add() { covey help add | sed -n 's/^ .*--\([a-z]*\) [A-Z].*/\1/p' | grep -vx hosts | sort; }
 options_in_console_manual() {
-    sed -n '/^\.Cm add$/,/^\.It Cm remove/s/^\.It Fl -\([a-z]*\) Ar .*/\1/p' tools/base/covey.1 | sort
+    sed -n '/^\.Cm add$/,/^\.It Cm remove/s/^\.It Fl -\([a-z]*\) Ar .*/\1/p; /^\.It Cm remove/q' tools/base/covey.1 | sort
 }
 fields_of_examples() {
     cat conf/hosts/* | sed 's/#.*//; s/"[^"]*"/x/g' | grep -oE '(^| )[a-z]+=' | tr -d ' =' |

@@ -221,6 +221,8 @@ static int serve_command(struct tool *tool, int argc, char **argv)
         !args_number(argv[3], 1, UINT16_MAX, &wish.port))
         return tool_usage("class", "serve is for Covey itself; see: covey class open");
     setsid();
+    if (chdir("/") != 0) /* it keeps no folder busy */
+        return tool_error("class", "cannot change to /: %s", strerror(errno));
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);

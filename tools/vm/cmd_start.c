@@ -279,6 +279,9 @@ static int read_start_arguments(struct start *start, struct request *request, in
         return tool_usage("start", "--slow goes with --local alone: it is for virtual hosts");
     if (status == TOOL_OK && request->local && start->service)
         return tool_usage("start", "--local goes not with --service: virtual hosts are not kept");
+    if (status == TOOL_OK && request->local && start->class)
+        return tool_usage("start", "--local goes not with --class: no other machine reaches "
+                                   "virtual hosts");
     bool alone = common->address || common->bind || common->hostname;
     if (status == TOOL_OK && alone && request->name_count > 1)
         return tool_usage("start",
