@@ -185,7 +185,7 @@ expect "a class that is open for a second closes" says 0 '^code ' covey class op
 closed() { covey class | grep -q 'its time is over'; }
 expect "by itself" within 5 closed
 server_pid() { grep -lszF "serve" /proc/[0-9]*/cmdline 2>/dev/null | while read -r f; do
-    tr '\0' ' ' <"$f" 2>/dev/null | grep -qF -- "--vm $teacher class serve" && echo "$f"; done; }
+    { tr '\0' ' ' <"$f"; } 2>/dev/null | grep -qF -- "--vm $teacher class serve" && echo "$f"; done; }
 expect "the class is a process beside the daemon" test -n "$(server_pid)"
 covey halt
 no_server() { [ -z "$(server_pid)" ]; }
