@@ -67,14 +67,16 @@ void adder_destroy(struct adder *adder)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* The launcher's command. $COVEYD is set for it; the console lies beside coveyd. {command} must be
- * in a template, and is passed over: how coveyd is started is the guest's own affair. */
+/* The launcher's command. $COVEYD is set for it; the console lies beside coveyd, or is in the
+ * daemon's PATH. {command} must be in a template, and is passed over: how coveyd is started is the
+ * guest's own affair. */
 static void template_print(const struct adding *adding, char text[TEMPLATE_BYTES])
 {
     char key[2 * CLASS_BOX_KEY_BYTES + 1];
     sodium_bin2hex(key, sizeof key, adding->key, sizeof adding->key);
     snprintf(text, TEMPLATE_BYTES,
-             "exec \"${COVEYD%%/*}/covey\" --vm %s class bring %d %u %s {command}",
+             "c=\"${COVEYD%%/*}/covey\"; test -x \"$c\" || c=covey; "
+             "exec \"$c\" --vm %s class bring %d %u %s {command}",
              covey_vm_name(adding->adder->vm), (int)covey_mytid(adding->adder->vm),
              adding->added->guest, key);
 }
