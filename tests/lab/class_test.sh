@@ -46,6 +46,11 @@ says() { # pattern of a line, command...
     "${@:2}" >"$work/out" 2>&1
     grep -qE -- "$1" "$work/out" || { tail -n 5 "$work/out" && false; }
 }
+leaves() { # name of h3's host: and waits until its daemon has ended
+    as h3 covey remove "$1" >/dev/null 2>&1
+    within 20 h3_has_left
+}
+h3_has_left() { ! as h3 covey hosts; }
 code_of() { as "$1" covey class | sed -n 's/^code //p'; }
 hosts_up() { [ "$(as "$1" covey hosts --json | grep -c '"state": "up"')" = "$2" ] || { as "$1" covey hosts && false; }; }
 
@@ -81,7 +86,7 @@ expect "a student starts tasks on them, too" test "$(everywhere h5)" = 5
 
 begun=$(date +%s%N)
 own=$(sed -n 's/ joined VM.*//p' "$work/out.h3")
-as h3 covey remove "$own" >/dev/null
+leaves "$own"
 expect "who has left joins again" says "joined VM default of the class on desk" as h3 covey join --code "$one"
 took_ms=$((($(date +%s%N) - begun) / 1000000))
 echo "leaving and joining took $took_ms ms"
@@ -89,7 +94,7 @@ expect "in less than 5 s" test $took_ms -lt 5000
 
 # Three wrong codes from the network; the student's old code is no try of the new one.
 wrong=${one%-*}-$(printf '%04d' $(((10#${one##*-} + 1) % 10000)))
-as h3 covey remove h3 >/dev/null
+leaves h3
 for _ in 1 2 3; do as h3 covey join --code "$wrong" >>"$work/wrong" 2>&1; done
 expect "three wrong codes do not join" test "$(grep -c 'the code is wrong' "$work/wrong")" = 3
 expect "the class has another code" test "$(code_of h1)" != "$one"
@@ -98,7 +103,7 @@ expect "the void code finds no class" says 'no class with this code answers' as 
 expect "the new one does" says 'joined VM' as h3 covey join --code "$(code_of h1)"
 
 # A class may be on any host: the launcher runs where the VM is coordinated, and finds it by a message.
-as h3 covey remove h3 >/dev/null
+leaves h3
 as h1 covey class close >/dev/null
 no_class() { as h1 covey class | grep -q 'has no class' || ! as h1 covey class >/dev/null 2>&1; }
 expect "the teacher closes the class" within 10 no_class
@@ -110,7 +115,7 @@ expect "and closes it" within 10 no_class
 expect "the teacher opens it again" says '^code ' as h1 covey class open
 
 # Where a network drops broadcasts, the teacher's address is enough.
-as h3 covey remove h3 >/dev/null
+leaves h3
 "$lab" exec h1 nft 'add table inet class; add chain inet class in { type filter hook input priority 0; }; add rule inet class in udp dport 26839 drop' ||
     skip "without broadcasts" "needs nft"
 expect "without broadcasts no class answers" says 'no class with this code answers' as h3 covey join --code "$(code_of h1)"

@@ -74,7 +74,7 @@ expect "the student sees the VM" as anna covey --vm "$teacher" hosts
 expect "there are two hosts" has_hosts 2 "$teacher"
 expect "the class knows who joined" says 0 '^joined: 1: anna$' covey class
 student nobody
-expect "a coveyd that does not run is named" says 1 'coveyd has ended' \
+expect "a coveyd that does not run is named" says 1 'coveyd has ended|cannot run' \
     as nobody env COVEYD=/bin/false covey join --code "$code" --port $port --as nobody
 expect "and leaves no host" has_hosts 2 "$teacher"
 expect "once is enough" says 1 'runs on this machine already' as anna covey join --code "$code" --port $port
@@ -97,6 +97,8 @@ expect "each has a name of its own" test "$(sort -u "$dir"/out.s* | grep -c '^ub
 expect "there are eight hosts" has_hosts 8 "$teacher"
 
 expect "a student leaves by himself" says 0 'ubuntu removed' as s1 covey --vm "$teacher" remove ubuntu
+has_left() { ! as s1 covey --vm "$teacher" hosts; }
+expect "his daemon ends" within 20 has_left
 expect "and comes again" says 0 'joined VM' as s1 covey join --code "$code" --port $port --as ubuntu
 student at
 expect "a class is joined by its address, too" says 0 'at joined VM' \

@@ -26,6 +26,8 @@
 #define TALK_MS 10000 /* until each knows that the other has the code */
 #define JOIN_MS 45000 /* from there to the end: the VM gives it 30 s */
 #define DAEMON_MS 30000
+#define ENDING_MS 2000
+#define LOOK_MS 50
 #define READ_BYTES 4096
 
 struct attempt {
@@ -128,13 +130,19 @@ static void use_invitation(struct attempt *attempt)
 
 /* ---- the talk -------------------------------------------------------------------------------- */
 
-/* One machine is one host of a VM. */
+/* One machine is one host of a VM. A daemon that has just left is given a while to end. */
 static bool is_host_already(const char *vm_name)
 {
     const struct covey_options options = {.vm = vm_name, .role = COVEY_ROLE_CONSOLE};
-    covey_t *vm = NULL;
-    bool is = covey_join(&vm, &options) == 0;
-    covey_leave(&vm);
+    const int64_t until = search_now_ms() + ENDING_MS;
+    bool is = true;
+    while (is && search_now_ms() < until) {
+        covey_t *vm = NULL;
+        is = covey_join(&vm, &options) == 0;
+        covey_leave(&vm);
+        if (is)
+            poll(NULL, 0, LOOK_MS);
+    }
     return is;
 }
 
