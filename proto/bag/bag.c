@@ -2,6 +2,7 @@
  * bag.c - the lasting half of a bag: what is in it, changed record by record. Files:
  *   bag.h          what a bag is, and what holds of it
  *   bag_wire.c     requests, answers, logs and their records as bytes
+ *   bag_save.c     a bag as records; bag_file.c: in a file
  *   bag_queue.c    items by priority; bag_lease.c: who has leased what; bag_share.c: who gets which
  *   bag_holder.c   the daemon that holds a bag, with bag_backup.c and bag_answer.c: bag_held.h
  *   bag_user.c     a task that uses it
@@ -187,8 +188,36 @@ static enum bag_verdict member_remove(struct bag *bag, const struct bag_record *
     assert(!member->served.draining || bag->draining > 0);
     if (member->served.draining)
         bag->draining--;
+    if (bag_is_frozen_by(bag, member))
+        bag->frozen = (struct bag_frozen){0};
     bag_parcel_fini(&member->served.items);
     free(member);
+    return BAG_OK;
+}
+
+bool bag_is_frozen_by(const struct bag *bag, const struct bag_member *member)
+{
+    const struct bag_frozen *f = &bag->frozen;
+    return f->how != 0 && f->task == member->task && f->handle == member->handle;
+}
+
+/* What is put into a bag for the second time goes into an empty one. */
+static enum bag_verdict freeze(struct bag *bag, const struct bag_record *r)
+{
+    const struct bag_member *member = bag_member_find(bag, r->task, r->handle);
+    bool known = r->flag == BAG_FREEZE_SAVE || r->flag == BAG_FREEZE_LOAD;
+    if (member == NULL || bag->frozen.how != 0 || !known)
+        return BAG_NONSENSE;
+    bag->frozen = (struct bag_frozen){r->flag, r->task, r->handle};
+    return BAG_OK;
+}
+
+static enum bag_verdict thaw(struct bag *bag, const struct bag_record *r)
+{
+    const struct bag_member *member = bag_member_find(bag, r->task, r->handle);
+    if (member == NULL || !bag_is_frozen_by(bag, member))
+        return BAG_NONSENSE;
+    bag->frozen = (struct bag_frozen){0};
     return BAG_OK;
 }
 
@@ -432,90 +461,11 @@ enum bag_verdict bag_apply(struct bag *bag, const struct bag_record *r)
     case BAG_CLOSE:
         bag->closed = true;
         return BAG_OK;
+    case BAG_FREEZE:
+        return freeze(bag, r);
+    case BAG_THAW:
+        return thaw(bag, r);
     default:
         return BAG_NONSENSE;
     }
-}
-
-/* ---- a copy ---- */
-
-struct copy {
-    struct bag_parcel *out;
-    uint64_t records;
-};
-
-static void copy_add(struct copy *copy, const struct bag_record *r)
-{
-    bag_parcel_add(copy->out, r);
-    copy->records++;
-}
-
-static void item_save(const struct bag_item *item, struct copy *copy)
-{
-    struct bag_record r = {
-        .kind = BAG_PUT, .number = item->number, .term = item->term, .priority = item->priority};
-    if (item->state != BAG_IS_DONE) {
-        r.bytes = item->bytes;
-        r.size = item->size;
-    }
-    copy_add(copy, &r);
-    if (item->deaths > 0)
-        copy_add(copy, &(struct bag_record){
-                           .kind = BAG_DEATH, .number = item->number, .flag = item->deaths});
-}
-
-static void result_save(const struct bag_item *item, struct copy *copy)
-{
-    struct bag_record r = {.kind = BAG_ASIDE, .number = item->number, .task = item->worker};
-    if (item->state == BAG_IS_DONE) {
-        r.kind = BAG_DONE;
-        r.bytes = item->bytes;
-        r.size = item->size;
-    }
-    copy_add(copy, &r);
-}
-
-static void member_save(const struct bag_member *member, struct copy *copy)
-{
-    uint8_t taken[8];
-    struct cursor c = cursor_writer(taken, sizeof taken);
-    struct bag_record r = {.kind = BAG_JOIN,
-                           .task = member->task,
-                           .handle = member->handle,
-                           .number = member->applied,
-                           .bytes = taken,
-                           .size = sizeof taken};
-    cursor_put_u64(&c, member->taken);
-    copy_add(copy, &r);
-    r = (struct bag_record){.kind = BAG_GIVE, .task = member->task, .handle = member->handle};
-    for (const struct bag_item *item = member->given.first; item != NULL; item = item->next) {
-        result_save(item, copy);
-        r.number = item->number;
-        copy_add(copy, &r);
-    }
-}
-
-void bag_save(const struct bag *bag, struct bag_parcel *out, uint64_t *records)
-{
-    struct copy copy = {.out = out};
-    for (uint64_t number = bag->base; number < bag->next; number++)
-        if (bag_find(bag, number) != NULL)
-            item_save(bag_find(bag, number), &copy);
-    for (const struct bag_item *item = bag->results.first; item != NULL; item = item->next)
-        result_save(item, &copy);
-    for (const struct bag_member *m = bag->members; m != NULL; m = m->next)
-        member_save(m, &copy);
-    uint8_t bytes[40];
-    struct cursor c = cursor_writer(bytes, sizeof bytes);
-    cursor_put_u64(&c, bag->next_given);
-    cursor_put_u64(&c, bag->counters.put);
-    cursor_put_u64(&c, bag->counters.done);
-    cursor_put_u64(&c, bag->counters.given);
-    cursor_put_u64(&c, bag->counters.set_aside);
-    copy_add(&copy,
-             &(struct bag_record){
-                 .kind = BAG_COUNT, .number = bag->next, .bytes = bytes, .size = sizeof bytes});
-    if (bag->closed)
-        copy_add(&copy, &(struct bag_record){.kind = BAG_CLOSE});
-    *records = copy.records;
 }

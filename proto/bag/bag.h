@@ -20,6 +20,9 @@
  * whoever asks and has nothing gets a second copy of the item that would be done last: the first
  * result wins. An item whose worker died is a suspect: it is given again only alone, so
  * that the next death tells which item it was.
+ *
+ * Ends. The time of a host may be over at a time that is known: the end of a job, or what a drain
+ * says. To a task there nothing is given that it would not end before (bag_share_in_time()).
  */
 #ifndef COVEY_PROTO_BAG_H
 #define COVEY_PROTO_BAG_H
@@ -90,6 +93,7 @@ struct bag_queue {
 /* What a member has done of late. */
 struct bag_pace {
     double cost, us;   /* so much in so long */
+    double slow;       /* microseconds a cost, of the slowest of late */
     uint64_t since_us; /* when it ended an item last */
 };
 
@@ -103,6 +107,7 @@ struct bag_served {
     uint64_t held_cost;
     struct bag_pace pace;
     uint16_t weight;      /* what the monitor says of its host; 0: not known */
+    uint64_t end_us;      /* the time of its host is over then; 0: that is not known */
     bool draining, alone; /* it is to get, or has, a suspect */
     struct bag_mark {
         uint64_t position, number; /* with that position of the log so many are safe */
@@ -111,6 +116,7 @@ struct bag_served {
     struct bag_item *unsent;       /* of the results that it was given */
     uint64_t sent;                 /* so many went to it */
     bool welcome;                  /* it is to be greeted */
+    bool saved;                    /* it was sent what is left */
     uint8_t told;                  /* the flags of the last answer */
     int32_t error;
     bool complains;          /* the error was not told yet */
@@ -134,6 +140,12 @@ struct bag_counters {
         expired; /* leases; items again, twice; leases that ran out */
 };
 
+/* Nothing is given, put or done while one attachment saves the bag, or loads it. */
+struct bag_frozen {
+    uint8_t how; /* enum bag_freeze; 0: it is not */
+    uint32_t task, handle;
+};
+
 /* What may be given, by class; a suspect is given alone. */
 struct bag_queues {
     struct bag_queue ready[BAG_CLASSES], suspects;
@@ -144,6 +156,7 @@ struct bag_queues {
 struct bag_speeds {
     double all, most, mean; /* together, of the fastest, of the mean one */
     double weight;          /* of a weight of 1 */
+    double slow;            /* microseconds a cost, the worst of all */
 };
 
 struct bag {
@@ -167,6 +180,7 @@ struct bag {
     unsigned draining;
     uint64_t mean_us; /* that an item took of late */
     struct bag_counters counters;
+    struct bag_frozen frozen;
 };
 
 struct bag *bag_create(const struct bag_params *params); /* NULL: no memory */
@@ -185,8 +199,12 @@ bool bag_drained(const struct bag *bag);  /* and all results are taken */
 /* The next result that may be given; NULL: none now. */
 struct bag_item *bag_next_result(const struct bag *bag);
 
+bool bag_is_frozen_by(const struct bag *bag, const struct bag_member *member);
+
 /* All of it as the records of which it can be made again. */
 void bag_save(const struct bag *bag, struct bag_parcel *out, uint64_t *records);
+/* What is left of it: how it was made, items that are not done, results that nobody has taken. */
+void bag_save_rest(const struct bag *bag, struct bag_parcel *out);
 
 /* ---- leases: at the holder ---- */
 
@@ -221,8 +239,12 @@ bool bag_share_add(struct bag *bag, const struct bag_rank *rank, size_t size);
 void bag_share_note(struct bag_lease *lease, uint64_t now_us);
 /* Measures the members' speeds, before bag_take() is called for some of them. */
 void bag_share_gauge(struct bag *bag);
+/* Whether the member would end the item, behind those that it has, before its host's time is over:
+ * as the slowest of late. Where nothing is known it has one at a time. */
+bool bag_share_in_time(const struct bag *bag, const struct bag_member *m,
+                       const struct bag_item *item, uint64_t now_us);
 /* Takes the item for that member out of those that are ready; NULL: there is none. */
-struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m);
+struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m, uint64_t now_us);
 /* The lease, given before that time to others, whose item would be done last; NULL: not known. */
 struct bag_lease *bag_share_last(struct bag *bag, const struct bag_member *m, uint64_t until_us);
 

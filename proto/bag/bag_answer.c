@@ -134,7 +134,7 @@ static void answer_send(struct bag_holder *h, struct bag_member *m, uint8_t flag
     m->served.items.used = 0;
     m->served.welcome = m->served.complains = false;
     m->served.error = 0;
-    m->served.told = flags;
+    m->served.told = flags & (uint8_t)~BAG_SAVED;
 }
 
 void bag_answer_tell(struct bag_holder *h, struct bag_member *m, uint64_t position)
@@ -144,10 +144,17 @@ void bag_answer_tell(struct bag_holder *h, struct bag_member *m, uint64_t positi
     bool news = acked_advance(m, position) || m->served.items.used > 0 || m->served.welcome ||
                 m->served.complains || flags != m->served.told;
     bool results = m->served.unsent != NULL && m->served.unsent->given_at <= position;
-    if (!m->served.here || (!news && !results))
+    bool saves = bag_is_frozen_by(h->bag, m) && h->bag->frozen.how == BAG_FREEZE_SAVE &&
+                 !m->served.saved && h->frozen_at <= position;
+    if (!m->served.here || (!news && !results && !saves))
         return;
     if (m->served.items.used == 0)
         bag_parcel_room(&m->served.items, BAG_ANSWER_BYTES);
+    if (saves) {
+        bag_save_rest(h->bag, &m->served.items);
+        m->served.saved = true;
+        flags |= BAG_SAVED;
+    }
     while (m->served.unsent != NULL && m->served.unsent->given_at <= position) {
         const struct bag_item *item = m->served.unsent;
         struct bag_record r = {.kind = BAG_RESULT,

@@ -36,9 +36,10 @@ struct bag_holder {
     uint64_t complete_at, drained_at;
     uint64_t propose_at_us;
     size_t room_for_puts, room_for_results;
-    bool waits;  /* some member lacks room */
-    bool joined; /* somebody was attached once */
-    bool over;   /* somebody said so */
+    bool waits;         /* some member lacks room */
+    bool joined;        /* somebody was attached once */
+    bool over;          /* somebody said so */
+    uint64_t frozen_at; /* in the log */
 };
 
 /* ---- bag_backup.c ---- */

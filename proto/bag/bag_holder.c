@@ -29,7 +29,7 @@ struct bag_holder *bag_holder_create(uint64_t id, uint32_t term, struct bag *bag
     h->term = term;
     h->bag = bag;
     h->owner = *owner;
-    h->position = h->sent = BAG_FIRST_POSITION;
+    h->position = h->sent = h->frozen_at = BAG_FIRST_POSITION;
     h->room_for_puts = h->room_for_results = SIZE_MAX;
     for (size_t i = 0; i < count; i++)
         bag_backup_add(h, backups[i], true);
@@ -111,6 +111,7 @@ static void on_death(void *context, struct bag_item *item)
 static void member_end(struct bag_holder *h, struct bag_member *m, bool died)
 {
     const struct bag_record gone = {.kind = BAG_GONE, .task = m->task, .handle = m->handle};
+    h->over |= bag_is_frozen_by(h->bag, m) && h->bag->frozen.how == BAG_FREEZE_LOAD;
     bag_abandon(h->bag, m, died ? on_death : on_return, h);
     bag_backup_change(h, &gone);
 }
@@ -177,10 +178,52 @@ static enum bag_verdict on_item_done(struct bag_holder *h, struct bag_member *m,
     return verdict;
 }
 
+/* What was left of a bag is put into this one, which was empty. Workers know items by this term. */
+static enum bag_verdict on_load(struct bag_holder *h, const struct bag_record *r)
+{
+    struct bag_record own = {.kind = r->kind,
+                             .flag = r->flag,
+                             .priority = r->priority,
+                             .number = r->number,
+                             .term = h->term,
+                             .bytes = r->bytes,
+                             .size = r->size};
+    switch (r->kind) {
+    case BAG_PUT:
+        return room_take(&h->room_for_puts, bag_item_memory(r->size)) ? bag_backup_change(h, &own)
+                                                                      : BAG_FULL;
+    case BAG_DONE:
+        return room_take(&h->room_for_puts, r->size) ? bag_backup_change(h, &own) : BAG_FULL;
+    case BAG_DEATH:
+    case BAG_ASIDE:
+    case BAG_COUNT:
+    case BAG_CLOSE:
+        return bag_backup_change(h, &own);
+    default:
+        return BAG_NONSENSE;
+    }
+}
+
+static enum bag_verdict on_freeze(struct bag_holder *h, const struct bag_member *m,
+                                  const struct bag_record *r)
+{
+    if (r->kind == BAG_FREEZE && r->flag == BAG_FREEZE_LOAD && h->bag->next > 0)
+        return BAG_NONSENSE; /* it is not empty */
+    enum bag_verdict verdict = bag_backup_change(
+        h, &(struct bag_record){
+               .kind = r->kind, .flag = r->flag, .task = m->task, .handle = m->handle});
+    h->frozen_at = h->position;
+    return verdict;
+}
+
 static enum bag_verdict on_record(struct bag_holder *h, struct bag_member *m,
                                   const struct bag_record *r, uint64_t now_us)
 {
     struct bag_item *item;
+    if (r->kind == BAG_FREEZE || r->kind == BAG_THAW)
+        return on_freeze(h, m, r);
+    if (h->bag->frozen.how == BAG_FREEZE_LOAD)
+        return on_load(h, r);
     switch (r->kind) {
     case BAG_PUT:
         return on_put(h, m, *r);
@@ -255,6 +298,7 @@ static struct bag_member *greet(struct bag_holder *h, uint32_t task, const struc
         return NULL;
     m->served.items.used = 0;
     m->served.lacks = 0;
+    m->served.saved = false;
     bag_abandon(h->bag, m, on_return, h);
     m->served.here = m->served.welcome = true;
     m->served.marks[0] = m->served.marks[1] =
@@ -286,18 +330,23 @@ static const char *records_take(struct bag_holder *h, struct bag_member *m, uint
             return "a record makes no sense";
         if (number <= applied)
             continue;
+        h->over |= r.kind == BAG_END;
+        if (r.kind == BAG_END && bag_is_frozen_by(h->bag, m))
+            break; /* it stays frozen to its end, whoever holds it, and the end is told */
         if (r.kind == BAG_BYE || r.kind == BAG_END) {
-            h->over |= r.kind == BAG_END;
             member_end(h, m, false);
             return NULL;
         }
         enum bag_verdict verdict = on_record(h, m, &r, now_us);
-        if (verdict == BAG_NONSENSE)
+        bool loads = h->bag->frozen.how == BAG_FREEZE_LOAD || r.kind == BAG_FREEZE;
+        if (verdict == BAG_NONSENSE && !loads)
             return "no record of an attachment";
         if (verdict == BAG_FULL && r.kind == BAG_DONE)
             break; /* it waits: room_tell() */
         if (verdict != BAG_OK) {
-            m->served.error = verdict == BAG_FULL ? ERROR_ERESOURCE : ERROR_ENOMEM;
+            m->served.error = verdict == BAG_FULL       ? ERROR_ERESOURCE
+                              : verdict == BAG_NONSENSE ? ERROR_EINVAL
+                                                        : ERROR_ENOMEM;
             m->served.complains = true;
             break;
         }
@@ -319,8 +368,14 @@ const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_
     bag_request_get(&c, &r);
     if (!cursor_ok(&c))
         return "no request";
-    struct bag_member *m = r.flags & BAG_HELLO ? greet(h, task, &r, &c, now_us)
-                                               : bag_member_find(h->bag, task, r.handle);
+    struct bag_member *m = bag_member_find(h->bag, task, r.handle);
+    bool frozen = h->bag->frozen.how != 0 && (m == NULL || !bag_is_frozen_by(h->bag, m));
+    if (frozen && m != NULL)
+        m->served.here = false;
+    if (frozen)
+        m = NULL; /* it is to come again later */
+    else if (r.flags & BAG_HELLO)
+        m = greet(h, task, &r, &c, now_us);
     bool known = m != NULL && m->served.here && (r.term == h->term || r.flags & BAG_HELLO) &&
                  r.number <= m->applied + 1;
     if (!known) {
@@ -332,6 +387,7 @@ const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_
     m->served.hold = r.hold;
     m->served.want = r.want;
     m->served.weight = r.weight;
+    m->served.end_us = r.flags & BAG_LEFT ? now_us + r.left_ms * UINT64_C(1000) : 0;
     return records_take(h, m, r.number, &c, now_us);
 }
 
@@ -362,8 +418,10 @@ uint64_t bag_holder_step(struct bag_holder *h, uint64_t now_us)
             bag_answer_refuse(h, m->task, m->handle, 0);
         }
     }
-    bag_answer_give(h, now_us);
-    for (struct bag_member *m = h->bag->members; m != NULL; m = m->next)
+    bool gives = h->bag->frozen.how == 0;
+    if (gives)
+        bag_answer_give(h, now_us);
+    for (struct bag_member *m = h->bag->members; gives && m != NULL; m = m->next)
         bag_answer_results(h, m);
     if (bag_complete(h->bag) && !h->complete) {
         h->complete = true;

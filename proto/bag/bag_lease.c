@@ -149,7 +149,12 @@ static struct bag_item *take_suspect(struct bag *bag, struct bag_member *m, uint
         }
         return NULL;
     }
-    struct bag_item *item = lease_out(bag, m, suspect_next(bag), now_us);
+    struct bag_item *item = suspect_next(bag);
+    if (item != NULL && !bag_share_in_time(bag, m, item, now_us)) {
+        enqueue(bag, item);
+        item = NULL;
+    }
+    item = lease_out(bag, m, item, now_us);
     assert(!m->served.draining || bag->draining > 0);
     if (m->served.draining)
         bag->draining--;
@@ -198,7 +203,7 @@ static struct bag_item *take_copy(struct bag *bag, struct bag_member *m, uint64_
     if (lease == NULL)
         lease = oldest_lease(bag, m, now_us - patience);
     struct bag_item *item = lease->item;
-    if (!lease_add(bag, m, item, now_us))
+    if (!bag_share_in_time(bag, m, item, now_us) || !lease_add(bag, m, item, now_us))
         return NULL;
     bag->counters.duplicated++;
     return item;
@@ -214,7 +219,7 @@ struct bag_item *bag_take(struct bag *bag, struct bag_member *m, uint64_t now_us
     if (bag->queues.suspects.count > 0 || m->served.draining)
         item = take_suspect(bag, m, now_us);
     if (item == NULL && !m->served.draining)
-        item = lease_out(bag, m, bag_share_next(bag, m), now_us);
+        item = lease_out(bag, m, bag_share_next(bag, m, now_us), now_us);
     if (item == NULL && m->served.held == 0)
         item = take_copy(bag, m, now_us);
     return item;

@@ -16,7 +16,8 @@
 
 #include <assert.h>
 
-#define PACE_KEPT 0.875 /* of what was done before, with each item */
+#define PACE_KEPT 0.875  /* of what was done before, with each item */
+#define SLOW_KEPT 0.9375 /* of how slow the slowest was */
 
 uint64_t bag_cost(size_t size)
 {
@@ -50,6 +51,8 @@ void bag_share_note(struct bag_lease *lease, uint64_t now_us)
     uint64_t since_us = lease->since_us > p->since_us ? lease->since_us : p->since_us;
     p->cost = p->cost * PACE_KEPT + (double)bag_cost(lease->item->size);
     p->us = p->us * PACE_KEPT + (double)(now_us - since_us);
+    double slow = (double)(now_us - since_us) / (double)bag_cost(lease->item->size);
+    p->slow = slow > p->slow * SLOW_KEPT ? slow : p->slow * SLOW_KEPT;
     p->since_us = now_us;
 }
 
@@ -84,7 +87,7 @@ static double speed_expected(const struct bag *bag, const struct bag_member *m)
 void bag_share_gauge(struct bag *bag)
 {
     unsigned members = 0, known = 0;
-    bag->speeds.all = bag->speeds.most = 0;
+    bag->speeds.all = bag->speeds.most = bag->speeds.slow = 0;
     gauge_weights(bag);
     for (const struct bag_member *m = bag->members; m != NULL; m = m->next) {
         double speed = speed_expected(bag, m);
@@ -92,6 +95,8 @@ void bag_share_gauge(struct bag *bag)
         known += speed > 0;
         bag->speeds.all += speed;
         bag->speeds.most = speed > bag->speeds.most ? speed : bag->speeds.most;
+        if (m->served.pace.slow > bag->speeds.slow)
+            bag->speeds.slow = m->served.pace.slow;
     }
     bag->speeds.mean = known > 0 ? bag->speeds.all / known : 0;
     if (members > known)
@@ -141,7 +146,19 @@ static bool item_fits(const struct bag *bag, const struct bag_member *m,
     return speed > 0 && cost / speed <= end_us(bag, largest);
 }
 
-struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m)
+bool bag_share_in_time(const struct bag *bag, const struct bag_member *m,
+                       const struct bag_item *item, uint64_t now_us)
+{
+    double cost = (double)(m->served.held_cost + bag_cost(item->size));
+    double slow = m->served.pace.slow > 0 ? m->served.pace.slow : bag->speeds.slow;
+    if (m->served.end_us == 0)
+        return true;
+    if (now_us >= m->served.end_us)
+        return false;
+    return slow > 0 ? cost * slow <= (double)(m->served.end_us - now_us) : m->served.held == 0;
+}
+
+struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m, uint64_t now_us)
 {
     struct bag_item *firsts[BAG_CLASSES];
     const struct bag_item *largest = NULL;
@@ -158,8 +175,12 @@ struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m)
     if (count == 0)
         return NULL;
     largest = firsts[0];
-    for (chosen = 0; chosen + 1 < count && !item_fits(bag, m, firsts[chosen], largest);)
-        chosen++;
+    for (chosen = 0; chosen + 1 < count; chosen++)
+        if (item_fits(bag, m, firsts[chosen], largest) &&
+            bag_share_in_time(bag, m, firsts[chosen], now_us))
+            break;
+    if (!bag_share_in_time(bag, m, firsts[chosen], now_us))
+        return NULL; /* nor is there a smaller one */
     bag_queue_take(&bag->queues.ready[class_of(bag, firsts[chosen]->size)], &rank);
     assert(rank.number == firsts[chosen]->number);
     firsts[chosen]->queued = false;

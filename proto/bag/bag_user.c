@@ -2,6 +2,7 @@
  * bag_user.c - a task's side of a bag; see bag_user.h.
  */
 #include "proto/bag/bag_user.h"
+#include "proto/wire/error.h"
 #include "proto/wire/list.h"
 
 #include <stdlib.h>
@@ -80,6 +81,7 @@ void bag_user_fini(struct bag_user *u)
     things_clear(&u->results);
     things_clear(&u->unconfirmed);
     bag_parcel_fini(&u->out);
+    bag_parcel_fini(&u->rest);
 }
 
 /* ---- finding the holder ---- */
@@ -156,6 +158,11 @@ bool bag_user_say(struct bag_user *u, uint8_t kind)
     return record_add(u, &(struct bag_record){.kind = kind});
 }
 
+bool bag_user_record(struct bag_user *u, const struct bag_record *record)
+{
+    return record_add(u, record);
+}
+
 bool bag_user_settled(const struct bag_user *u)
 {
     return u->queue.acked == u->queue.number;
@@ -177,8 +184,17 @@ void bag_user_hunger(struct bag_user *u, uint32_t more)
         u->urgent = true;
 }
 
+void bag_user_ends(struct bag_user *u, uint64_t end_us)
+{
+    u->end_us = end_us;
+    u->urgent = true;
+}
+
 struct bag_thing *bag_user_begin(struct bag_user *u, uint64_t now_us)
 {
+    if (u->end_us != 0 && now_us + u->mean_us >= u->end_us)
+        while (u->fresh.first != NULL && bag_user_return(u, u->fresh.first)) {
+        }
     struct bag_thing *item = things_take(&u->fresh);
     if (item == NULL)
         return NULL;
@@ -351,7 +367,7 @@ const char *bag_user_answer(struct bag_user *u, uint32_t host, const uint8_t *by
         u->tie.state = BAG_OPEN;
         u->tie.pause_us = 0;
         if (a.acked > u->queue.sent)
-            u->error = -21; /* COVEY_EPROTO */
+            u->error = ERROR_EPROTO;
     }
     if (u->tie.state != BAG_OPEN || a.term != u->tie.term)
         return NULL;
@@ -364,15 +380,21 @@ const char *bag_user_answer(struct bag_user *u, uint32_t host, const uint8_t *by
         queued_drop(u);
     u->flags |= a.flags & (BAG_COMPLETE | BAG_DRAINED);
     uint64_t first = a.first;
+    u->rest.used = a.flags & BAG_SAVED ? 0 : u->rest.used;
     for (struct bag_record r; cursor_left(&c) > 0;) {
         bag_record_get(&c, &r);
         if (!cursor_ok(&c))
             return "a record makes no sense";
+        if (a.flags & BAG_SAVED)
+            bag_parcel_add(&u->rest, &r);
         if (!on_record(u, &r, &first)) {
             seek(u, now_us); /* no memory: it is sent again when this begins anew */
             return NULL;
         }
     }
+    if (a.flags & BAG_SAVED && u->rest.failed)
+        u->error = ERROR_ENOMEM;
+    u->saved |= (a.flags & BAG_SAVED) != 0;
     return NULL;
 }
 
@@ -386,19 +408,23 @@ static void held_put(struct cursor *c, const struct bag_things *list)
     }
 }
 
-static void head_put(struct bag_user *u, bool hello)
+static void head_put(struct bag_user *u, bool hello, uint64_t now_us)
 {
-    struct cursor c = bag_parcel_room(&u->out, BAG_REQUEST_BYTES);
+    uint8_t left = u->end_us != 0 ? BAG_LEFT : 0;
+    uint64_t left_ms = u->end_us > now_us ? (u->end_us - now_us) / 1000 : 0;
+    struct cursor c = bag_parcel_room(&u->out, left ? BAG_REQUEST_BYTES_MAX : BAG_REQUEST_BYTES);
     bag_request_put(&c, &(struct bag_request){.bag = u->bag,
                                               .handle = u->handle,
                                               .term = hello ? 0 : u->tie.term,
-                                              .flags = hello ? BAG_HELLO : 0,
+                                              .flags = (hello ? BAG_HELLO : 0) | left,
                                               .weight = u->weight,
                                               .hold = u->hold,
                                               .want = u->want,
                                               .number = u->queue.sent + 1,
                                               .taken = u->taken,
-                                              .received = u->received});
+                                              .received = u->received,
+                                              .left_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms
+                                                                              : UINT32_MAX});
 }
 
 static void records_put(struct bag_user *u)
@@ -412,14 +438,14 @@ static void records_put(struct bag_user *u)
     u->queue.unsent_bytes = 0;
 }
 
-static void request_send(struct bag_user *u, bool hello)
+static void request_send(struct bag_user *u, bool hello, uint64_t now_us)
 {
     const uint64_t sent = u->queue.sent;
     struct bag_queued *unsent = u->queue.unsent;
     const size_t unsent_bytes = u->queue.unsent_bytes;
     u->out.used = 0;
     u->out.failed = false;
-    head_put(u, hello);
+    head_put(u, hello, now_us);
     if (hello) {
         size_t count = u->begun.count + u->fresh.count;
         struct cursor c = bag_parcel_room(&u->out, 4 + count * BAG_HELD_BYTES);
@@ -453,9 +479,9 @@ uint64_t bag_user_step(struct bag_user *u, uint64_t now_us)
     if (u->error != 0)
         return UINT64_MAX;
     if (u->tie.state == BAG_GREETING && u->urgent)
-        request_send(u, true);
+        request_send(u, true, now_us);
     else if (u->tie.state == BAG_OPEN && is_due(u))
-        request_send(u, false);
+        request_send(u, false, now_us);
     if (u->tie.state == BAG_GREETING && now_us >= u->tie.asked_us + GREETING_US)
         seek(u, now_us);
     if (u->tie.state == BAG_SEEKING)

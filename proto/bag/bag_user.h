@@ -79,8 +79,10 @@ struct bag_user {
     uint32_t ahead;   /* items that it holds beside those begun */
     uint8_t flags;    /* of the last answer: BAG_COMPLETE, BAG_DRAINED */
     int32_t error;    /* from now on every call ends with it */
+    uint64_t end_us;  /* the time of this host is over then; 0: that is not known */
+    bool saved;       /* what is left of the bag has come: it is in `rest` */
     bool urgent;      /* the caller waits for what the next request asks for */
-    struct bag_parcel out;
+    struct bag_parcel out, rest;
 };
 
 void bag_user_fini(struct bag_user *u);
@@ -93,7 +95,11 @@ void bag_user_lost(struct bag_user *u, uint64_t now_us); /* the holder's host is
 
 /* Queues a record. False: no memory. */
 bool bag_user_put(struct bag_user *u, int32_t priority, const void *bytes, size_t size);
-bool bag_user_say(struct bag_user *u, uint8_t kind); /* BAG_CLOSE, BAG_BYE */
+bool bag_user_say(struct bag_user *u, uint8_t kind);                       /* BAG_CLOSE, BAG_BYE */
+bool bag_user_record(struct bag_user *u, const struct bag_record *record); /* any */
+/* The time of this host is over then; 0: that is not known. Items that would not be done by then
+ * go back when the next one is begun. */
+void bag_user_ends(struct bag_user *u, uint64_t end_us);
 
 /* The next item, which is begun; NULL: none is here. `more`: this many are to be begun together. */
 struct bag_thing *bag_user_begin(struct bag_user *u, uint64_t now_us);

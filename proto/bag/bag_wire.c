@@ -43,7 +43,7 @@ void bag_record_get(struct cursor *c, struct bag_record *record)
     r.task = cursor_get_u32(c);
     r.handle = cursor_get_u32(c);
     uint64_t size = cursor_get_u64(c);
-    if (reserved != 0 || r.kind < BAG_PUT || r.kind > BAG_END || size > cursor_left(c))
+    if (reserved != 0 || r.kind < BAG_PUT || r.kind > BAG_PARAMS || size > cursor_left(c))
         c->bad = true;
     r.size = (size_t)size;
     r.bytes = cursor_get_view(c, r.size);
@@ -82,6 +82,8 @@ void bag_request_put(struct cursor *c, const struct bag_request *r)
     cursor_put_u64(c, r->number);
     cursor_put_u64(c, r->taken);
     cursor_put_u64(c, r->received);
+    if (r->flags & BAG_LEFT)
+        cursor_put_u32(c, r->left_ms);
 }
 
 void bag_request_get(struct cursor *c, struct bag_request *request)
@@ -90,7 +92,7 @@ void bag_request_get(struct cursor *c, struct bag_request *request)
     r.handle = cursor_get_u32(c);
     r.term = cursor_get_u32(c);
     r.flags = cursor_get_u8(c);
-    if (cursor_get_u8(c) != 0 || r.flags > BAG_HELLO)
+    if (cursor_get_u8(c) != 0 || r.flags > (BAG_HELLO | BAG_LEFT))
         c->bad = true;
     r.weight = cursor_get_u16(c);
     r.hold = cursor_get_u32(c);
@@ -98,6 +100,8 @@ void bag_request_get(struct cursor *c, struct bag_request *request)
     r.number = cursor_get_u64(c);
     r.taken = cursor_get_u64(c);
     r.received = cursor_get_u64(c);
+    if (r.flags & BAG_LEFT)
+        r.left_ms = cursor_get_u32(c);
     if (r.number == 0 || r.taken > r.received)
         c->bad = true;
     if (cursor_ok(c))
@@ -120,7 +124,7 @@ void bag_answer_get(struct cursor *c, struct bag_answer *answer)
     struct bag_answer a = {.bag = cursor_get_u64(c)};
     a.handle = cursor_get_u32(c);
     a.term = cursor_get_u32(c);
-    a.flags = flags_get(c, BAG_WELCOME | BAG_REFUSED | BAG_COMPLETE | BAG_DRAINED);
+    a.flags = flags_get(c, BAG_WELCOME | BAG_REFUSED | BAG_COMPLETE | BAG_DRAINED | BAG_SAVED);
     a.error = cursor_get_i32(c);
     a.acked = cursor_get_u64(c);
     a.first = cursor_get_u64(c);

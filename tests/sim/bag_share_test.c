@@ -1,4 +1,4 @@
-/* links: proto/bag/bag.c proto/bag/bag_lease.c proto/bag/bag_queue.c proto/bag/bag_share.c proto/bag/bag_wire.c proto/wire/cursor.c */
+/* links: proto/bag/bag.c proto/bag/bag_lease.c proto/bag/bag_queue.c proto/bag/bag_save.c proto/bag/bag_share.c proto/bag/bag_wire.c proto/wire/cursor.c */
 /*
  * bag_share_test.c - large items for fast hosts: workers of unequal speeds empty bags of unequal
  * items in virtual time, once with items by size and once in their order (a bag whose results come

@@ -1,4 +1,4 @@
-/* links: proto/bag/bag.c proto/bag/bag_answer.c proto/bag/bag_backup.c proto/bag/bag_copy.c proto/bag/bag_holder.c proto/bag/bag_lease.c proto/bag/bag_parts.c proto/state/bag_place.c proto/bag/bag_queue.c proto/bag/bag_share.c proto/bag/bag_user.c proto/bag/bag_wire.c proto/wire/names.c proto/wire/cursor.c */
+/* links: proto/bag/bag.c proto/bag/bag_answer.c proto/bag/bag_backup.c proto/bag/bag_copy.c proto/bag/bag_holder.c proto/bag/bag_lease.c proto/bag/bag_parts.c proto/state/bag_place.c proto/bag/bag_queue.c proto/bag/bag_save.c proto/bag/bag_share.c proto/bag/bag_user.c proto/bag/bag_wire.c proto/wire/names.c proto/wire/cursor.c */
 /*
  * bag_test.c - bags under faults: the holder, its backups, the tasks that put, work and collect,
  * and the VM that agrees on who holds the bag (proto/state/bag_place.c itself), under one virtual

@@ -1,4 +1,4 @@
-/* links: proto/bag/bag.c proto/bag/bag_lease.c proto/bag/bag_queue.c proto/bag/bag_share.c proto/bag/bag_wire.c proto/bag/bag_parts.c proto/bag/bag_holder.c proto/bag/bag_backup.c proto/bag/bag_answer.c proto/bag/bag_copy.c proto/bag/bag_user.c proto/wire/cursor.c */
+/* links: proto/bag/bag.c proto/bag/bag_lease.c proto/bag/bag_queue.c proto/bag/bag_save.c proto/bag/bag_share.c proto/bag/bag_wire.c proto/bag/bag_parts.c proto/bag/bag_holder.c proto/bag/bag_backup.c proto/bag/bag_answer.c proto/bag/bag_copy.c proto/bag/bag_user.c proto/wire/cursor.c */
 /*
  * bag_test.c - what a bag gives to whom, and when; its records and parts as bytes.
  */
@@ -449,7 +449,7 @@ static void bad_parts_and_records(void)
     bag_record_get(&c, &r);
     CU_ASSERT_FALSE(cursor_ok(&c));
     bytes[BAG_RECORD_BYTES - 1] = 0;
-    bytes[0] = BAG_END + 1;
+    bytes[0] = BAG_PARAMS + 1;
     c = cursor_reader(bytes, sizeof bytes);
     bag_record_get(&c, &r);
     CU_ASSERT_FALSE(cursor_ok(&c));

@@ -1,0 +1,40 @@
+/*
+ * bag_file.h - what is left of a bag, in a file: of a machine whose time is over, for a bag of
+ * another one.
+ *
+ *   file    = magic=8u8 version=u32 u32(0) size=u64 sum=u64 *record
+ *   magic   = "COVEYBAG"
+ *   size    = bytes of the records
+ *   sum     = of these bytes: FNV-1a, 64 bits
+ *   records = PARAMS, and then of what the bag can be made again: PUT, DEATH, DONE, ASIDE; COUNT;
+ *             CLOSE, if it was closed: see bag_wire.h
+ *
+ * A file is foreign: nothing of it counts until a bag was made of it.
+ */
+#ifndef COVEY_PROTO_BAG_FILE_H
+#define COVEY_PROTO_BAG_FILE_H
+
+#include "proto/bag/bag.h"
+
+#define BAG_FILE_HEAD_BYTES 32
+#define BAG_FILE_VERSION 1
+
+struct bag_file {
+    struct bag_params params;
+    const uint8_t *records; /* a view into the file: those behind PARAMS */
+    size_t size;
+    uint64_t items, results; /* that are not done, and that nobody has taken */
+    bool closed;
+    struct bag_counters counters;
+};
+
+/* The head of a file of these records. */
+void bag_file_head(uint8_t head[BAG_FILE_HEAD_BYTES], const uint8_t *records, size_t size);
+
+/* Whether that is such records, PARAMS first. */
+bool bag_file_records(const uint8_t *records, size_t size, struct bag_file *file);
+
+/* Reads a file; NULL, or in a few words what is wrong with it. */
+const char *bag_file_read(const uint8_t *bytes, size_t size, struct bag_file *file);
+
+#endif
