@@ -41,6 +41,7 @@ struct task;
     X(contention)                                                                                  \
     X(gauge)                                                                                       \
     X(monitor)                                                                                     \
+    X(term)                                                                                        \
     X(metrics)                                                                                     \
     X(local)                                                                                       \
     X(trace)                                                                                       \

@@ -61,8 +61,7 @@ static int no_memory(const struct covey_bag *bag)
 }
 
 /* Waits until done(bag), or until the bag has failed. */
-static int await(struct covey_bag *bag, bool (*done)(void *), uint64_t deadline_us,
-                 const char *what)
+int bag_await(struct covey_bag *bag, bool (*done)(void *), uint64_t deadline_us, const char *what)
 {
     bag_step(bag);
     bag->vm->self.awaits.kind = COVEY_WAITS_NAME;
@@ -71,6 +70,20 @@ static int await(struct covey_bag *bag, bool (*done)(void *), uint64_t deadline_
     if (error == COVEY_ETIMEOUT)
         return error_set(error, "bag %s: %s in time", bag->name, what);
     return error == COVEY_OK ? failed(bag) : error;
+}
+
+/* The time of this host is over. */
+static bool is_over(const struct covey_bag *bag)
+{
+    return bag->vm->self.ends_us != 0 && clock_us() >= bag->vm->self.ends_us;
+}
+
+static int told_over(const struct covey_bag *bag)
+{
+    return error_set(COVEY_ETIMEOUT,
+                     "bag %s: the time of host %s is over, and not all is done: covey bag save "
+                     "keeps what is left",
+                     bag->name, bag->vm->self.host_name);
 }
 
 /* ---- attaching ---- */
@@ -125,7 +138,7 @@ static int attach(covey_t *vm, const char *name, uint64_t id, uint32_t holder, c
     bag->known = id != 0;
     if (id != 0)
         bag_user_found(&bag->user, id, holder, clock_us());
-    int error = await(bag, is_open, clock_deadline(ATTACH_US), "its holder did not answer");
+    int error = bag_await(bag, is_open, clock_deadline(ATTACH_US), "its holder did not answer");
     if (error == COVEY_OK)
         *out = bag;
     else
@@ -206,16 +219,16 @@ static bool is_settled(void *context)
     return bag_user_settled(&bag->user) || bag->user.error != 0;
 }
 
-static int make_room(struct covey_bag *bag)
+int bag_make_room(struct covey_bag *bag)
 {
     if (bag_has_room(bag))
         return failed(bag);
-    return await(bag, bag_has_room, UINT64_MAX, "no room");
+    return bag_await(bag, bag_has_room, UINT64_MAX, "no room");
 }
 
 static int bag_put(struct covey_bag *bag, int priority, const void *bytes, size_t size)
 {
-    int error = make_room(bag);
+    int error = bag_make_room(bag);
     if (error != COVEY_OK)
         return error;
     if (!bag_user_put(&bag->user, priority, bytes, size))
@@ -235,7 +248,7 @@ int covey_bag_put(covey_bag_t *bag, int priority, const void *bytes, size_t size
 static int flush(struct covey_bag *bag, uint64_t deadline_us)
 {
     bag->user.urgent |= !bag_user_settled(&bag->user);
-    return await(bag, is_settled, deadline_us, "not safe");
+    return bag_await(bag, is_settled, deadline_us, "not safe");
 }
 
 int covey_bag_flush(covey_bag_t *bag, int64_t timeout_us)
@@ -265,12 +278,19 @@ static bool is_complete(void *context)
     return (bag->user.flags & BAG_COMPLETE) != 0 || bag->user.error != 0;
 }
 
+static bool is_complete_or_over(void *context)
+{
+    return is_complete(context) || is_over(context);
+}
+
 int covey_bag_wait(covey_bag_t *bag, int64_t timeout_us)
 {
     if (bag == NULL)
         return error_set(COVEY_EINVAL, "bag: NULL");
     struct call call = call_begin(bag->vm);
-    int error = await(bag, is_complete, clock_deadline(timeout_us), "not all is done");
+    int error = bag_await(bag, is_complete_or_over, clock_deadline(timeout_us), "not all is done");
+    if (error == COVEY_OK && !is_complete(bag))
+        error = told_over(bag);
     return call_end(bag->vm, &call, error);
 }
 
@@ -279,7 +299,7 @@ int covey_bag_wait(covey_bag_t *bag, int64_t timeout_us)
 static bool has_item(void *context)
 {
     const struct covey_bag *bag = context;
-    return bag->user.fresh.first != NULL || is_complete(context);
+    return bag->user.fresh.first != NULL || is_complete_or_over(context);
 }
 
 static void item_show(const struct bag_thing *thing, struct covey_bag_item *item)
@@ -298,13 +318,17 @@ static int items_take(struct covey_bag *bag, int64_t timeout_us, struct covey_ba
         bag->user.weight = bag_weigh(bag->vm);
     bag->weighed = true;
     bag_user_hunger(&bag->user, (uint32_t)capacity);
-    int error = await(bag, has_item, clock_deadline(timeout_us), "no item to be had");
+    int error = bag_await(bag, has_item, clock_deadline(timeout_us), "no item to be had");
     if (error == COVEY_OK) {
         uint64_t now_us = clock_us();
         int count = 0;
         for (struct bag_thing *thing;
              count < capacity && (thing = bag_user_begin(&bag->user, now_us)) != NULL; count++)
             item_show(thing, &items[count]);
+        if (count == 0 && !is_complete(bag)) { /* its host's time is over */
+            bag_user_hunger(&bag->user, 0);
+            bag_step(bag);
+        }
         return count;
     }
     if (error == COVEY_ETIMEOUT && timeout_us != COVEY_POLL) {
@@ -329,7 +353,7 @@ static struct bag_thing *item_find(struct covey_bag *bag, const struct covey_bag
                                    int *error)
 {
     struct bag_thing *thing = bag_user_begun(&bag->user, item->bytes);
-    *error = make_room(bag);
+    *error = bag_make_room(bag);
     if (*error == COVEY_OK && thing == NULL)
         *error = error_set(COVEY_EINVAL, "bag %s: item %llu was not taken by this handle",
                            bag->name, (unsigned long long)item->number);
@@ -369,7 +393,7 @@ static bool has_result(void *context)
 {
     const struct covey_bag *bag = context;
     return bag->user.results.first != NULL || (bag->user.flags & BAG_DRAINED) != 0 ||
-           bag->user.error != 0;
+           bag->user.error != 0 || is_over(bag);
 }
 
 static int results_show(struct covey_bag *bag, struct covey_bag_result *results, int capacity)
@@ -390,8 +414,11 @@ static int result(struct covey_bag *bag, int64_t timeout_us, struct covey_bag_re
 {
     bag_user_confirm(&bag->user);
     bag_user_collect(&bag->user, RESULTS_AHEAD);
-    int error = await(bag, has_result, clock_deadline(timeout_us), "no result to be had");
-    return error == COVEY_OK ? results_show(bag, results, capacity) : error;
+    int error = bag_await(bag, has_result, clock_deadline(timeout_us), "no result to be had");
+    if (error != COVEY_OK)
+        return error;
+    int count = results_show(bag, results, capacity);
+    return count == 0 && (bag->user.flags & BAG_DRAINED) == 0 ? told_over(bag) : count;
 }
 
 int covey_bag_result(covey_bag_t *bag, int64_t timeout_us, struct covey_bag_result *results,

@@ -33,6 +33,11 @@ struct covey_bag {
     bool weighed;         /* what this task has of a processor was asked */
 };
 
+/* Waits until done(bag), or until the bag has failed; `what` says what did not come in time. */
+int bag_await(struct covey_bag *bag, bool (*done)(void *), uint64_t deadline_us, const char *what);
+/* Waits until more records can be queued. */
+int bag_make_room(struct covey_bag *bag);
+
 /* Does what is due for all: asks where a bag is, sends what is to be sent. */
 void bag_step(struct covey_bag *bag);
 

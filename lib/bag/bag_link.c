@@ -80,6 +80,8 @@ void bag_step(struct covey_bag *bag)
     uint64_t now_us = clock_us();
     if (bag->vm->home.lost != 0)
         return;
+    if (bag->user.end_us != bag->vm->self.ends_us)
+        bag_user_ends(&bag->user, bag->vm->self.ends_us);
     if (bag->find != NULL && bag->find->done)
         find_take(bag);
     if (bag->find != NULL && now_us >= bag->find_us + FIND_US)
@@ -90,6 +92,8 @@ void bag_step(struct covey_bag *bag)
     uint64_t due_us = bag_user_step(&bag->user, now_us);
     if (find_us != UINT64_MAX)
         due_us = find_us; /* nothing else goes on until it is found */
+    if (bag->user.end_us > now_us && bag->user.end_us < due_us)
+        due_us = bag->user.end_us; /* who waits is told that it is over */
     if (due_us != UINT64_MAX)
         wait_check_at(bag->vm, due_us);
 }
@@ -102,8 +106,9 @@ void bag_settle(struct covey *vm)
 
 void bag_check(struct covey *vm, uint64_t now_us)
 {
-    (void)now_us;
     bag_settle(vm);
+    if (vm->self.ends_us != 0 && now_us >= vm->self.ends_us && bags_of(vm)->first != NULL)
+        wait_changed(vm);
 }
 
 void bag_on_host_event(struct covey *vm, const struct control_host_event *event)

@@ -428,6 +428,21 @@ static int clock_compare(struct covey *vm, uint32_t host, struct clock_look *bes
     return COVEY_OK;
 }
 
+int covey_host_drain(covey_t *vm, int host, int64_t in_us)
+{
+    uint8_t body[8], *content = NULL;
+    size_t size = 0;
+    if (vm == NULL || host <= 0 || host > (int)HOST_INDEX_MAX)
+        return error_set(COVEY_EINVAL, "host drain: NULL or bad host");
+    struct cursor c = cursor_writer(body, sizeof body);
+    cursor_put_u64(&c, in_us < 0 ? CONTROL_ENDS_NEVER : (uint64_t)in_us);
+    struct call call = call_begin(vm);
+    int error = request_call(vm, FRAME_DRAIN, (uint32_t)host, body, sizeof body,
+                             clock_us() + ASK_US, &content, &size);
+    free(content);
+    return call_end(vm, &call, error);
+}
+
 int covey_host_clock(covey_t *vm, int host, int64_t *time_us, int64_t *ahead_us)
 {
     struct clock_look look = {0};

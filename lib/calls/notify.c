@@ -7,6 +7,8 @@
 #include "lib/engine/arrival.h"
 #include "lib/engine/peer.h"
 #include "lib/member/home.h"
+#include "lib/member/watch.h"
+#include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 
@@ -75,6 +77,33 @@ void notify_host(struct covey *vm, const struct control_host_event *event)
         if (n->event == what)
             deliver_notice(vm, n->tag, &notice);
     }
+}
+
+static void deliver_ends(struct covey *vm, int tag)
+{
+    uint64_t now_us = clock_us(), end_us = vm->self.ends_us;
+    uint64_t left_s = end_us > now_us ? (end_us - now_us) / 1000000 : 0;
+    const struct covey_notice n = {.event = COVEY_NOTIFY_HOST_ENDS,
+                                   .host = (int32_t)vm->self.host,
+                                   .value = end_us == 0          ? -1
+                                            : left_s < INT32_MAX ? (int32_t)left_s
+                                                                 : INT32_MAX};
+    deliver_notice(vm, tag, &n);
+}
+
+/* How long this task's host still has. Bags look at it in the check that follows. */
+void notify_on_ends(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct cursor c = cursor_reader(payload, frame->length);
+    uint64_t left_us = cursor_get_u64(&c), now_us = clock_us();
+    if (!cursor_done(&c) || frame->source != tid_make(vm->self.host, 0))
+        return;
+    vm->self.ends_us = left_us < UINT64_MAX - now_us ? now_us + left_us : 0;
+    for (struct notify *n = notices_of(vm)->first; n != NULL; n = n->next)
+        if (n->event == COVEY_NOTIFY_HOST_ENDS)
+            deliver_ends(vm, n->tag);
+    wait_check_at(vm, now_us);
+    wait_changed(vm);
 }
 
 void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *payload)
@@ -161,8 +190,8 @@ static int notify_one_task(struct covey *vm, int tag, covey_tid_t tid)
 
 int covey_notify(covey_t *vm, int event, int tag, const covey_tid_t *tids, size_t n)
 {
-    if (vm == NULL || event < COVEY_NOTIFY_TASK_EXIT || event > COVEY_NOTIFY_OUTPUT_END ||
-        tag < 0 || tag > COVEY_TAG_MAX)
+    if (vm == NULL || event < COVEY_NOTIFY_TASK_EXIT || event > COVEY_NOTIFY_HOST_ENDS || tag < 0 ||
+        tag > COVEY_TAG_MAX)
         return error_set(COVEY_EINVAL, "notify: unknown event %d or bad tag %d", event, tag);
     if (event == COVEY_NOTIFY_TASK_EXIT && n > 0 && tids == NULL)
         return error_set(COVEY_EINVAL, "notify: no tids");
@@ -171,6 +200,8 @@ int covey_notify(covey_t *vm, int event, int tag, const covey_tid_t *tids, size_
     bool again = event == COVEY_NOTIFY_OUTPUT_END && notify_has(vm, event, tag);
     if (event != COVEY_NOTIFY_TASK_EXIT && error == COVEY_OK && !again)
         error = notify_add(vm, event, tag, 0);
+    if (event == COVEY_NOTIFY_HOST_ENDS && error == COVEY_OK && vm->self.ends_us != 0)
+        deliver_ends(vm, tag);
     for (size_t i = 0; event == COVEY_NOTIFY_TASK_EXIT && i < n && error == COVEY_OK; i++)
         error = notify_one_task(vm, tag, tids[i]);
     return call_end(vm, &call, error);

@@ -25,6 +25,7 @@ static inline struct notices *notices_of(const struct covey *vm)
 
 void notify_task_exit(struct covey *vm, struct peer *peer);
 void notify_host(struct covey *vm, const struct control_host_event *event);
+void notify_on_ends(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void notify_ended(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* A message of what was packed, from `source` (0: nobody) with `tag`; takes it, NULL is fine. */

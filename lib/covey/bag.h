@@ -57,7 +57,8 @@ struct covey_bag_item {
 };
 
 /* Waits until there is an item, and takes up to `capacity` of those that are here: returns how
- * many. 0: the bag is closed and each item has its result. The next items are on their way
+ * many. 0: the bag is closed and each item has its result, or nothing more would be done before the
+ * time of this host is over (covey_host_drain()). The next items are on their way
  * meanwhile. Errors: ETIMEOUT, and as covey_bag_put(). */
 int covey_bag_take(covey_bag_t *bag, int64_t timeout_us, struct covey_bag_item *items,
                    int capacity);
@@ -81,7 +82,8 @@ struct covey_bag_result {
 };
 
 /* Waits until there is a result, and takes up to `capacity` of those that are here: returns how
- * many. 0: the bag is closed and all results were taken. What a call gave counts as delivered when
+ * many. 0: the bag is closed and all results were taken. ETIMEOUT also when the time of this host
+ * is over. What a call gave counts as delivered when
  * the next one is made, or covey_bag_free(); if the task dies before, others get it. Errors: as
  * covey_bag_take(). */
 int covey_bag_result(covey_bag_t *bag, int64_t timeout_us, struct covey_bag_result *results,
@@ -97,6 +99,21 @@ int covey_bag_close(covey_bag_t *bag);
 /* Waits until the bag is closed and each item is done or set aside. Errors: ETIMEOUT, and as
  * covey_bag_put(). */
 int covey_bag_wait(covey_bag_t *bag, int64_t timeout_us);
+
+struct covey_bag_info;
+
+/* Takes what is left of the bag of that name out of the VM, into a file, which is replaced when all
+ * is there: items that are not done, and results that nobody has taken. Then the bag ends, as by
+ * covey_bag_destroy(). *info says what is in the file: `ready`, `results`, `put`, `done`,
+ * `delivered`, `set_aside`, `closed`; NULL is fine. Errors: as covey_bag_attach(); ESYS (the file
+ * cannot be written: the bag goes on). */
+int covey_bag_save(covey_t *vm, const char *name, const char *path, struct covey_bag_info *info);
+
+/* Makes a bag of such a file, under its name there, or `name` unless that is NULL. Nobody has to
+ * attach to it soon: it has the option `keep`. Items and results have the numbers that they had;
+ * those of results `worker` 0. *info as above. Errors: as covey_bag_create(); ENOENT, ESYS (the
+ * file cannot be read), EINVAL (it holds no bag). */
+int covey_bag_load(covey_t *vm, const char *path, const char *name, struct covey_bag_info *info);
 
 /* How it stands with a bag. */
 struct covey_bag_info {

@@ -162,6 +162,7 @@ struct covey_host_stat {
     double interrupt_busy;       /* share of the cores that served interrupts */
     double net_rate_bytes_per_s; /* of its network card, each way */
     double local_clock_s;        /* clock_s in the time zone of its daemon, as if that were UTC */
+    double ends_in_s; /* its time is over then: the end of a job, or covey_host_drain() */
 };
 
 /* Whether the host pages: 1 if what it lacks of memory slows all that runs there, 0 if not, or if
@@ -176,6 +177,12 @@ int covey_host_pages(const struct covey_host_stat *stat);
  * with covey_free(); returns the number of hosts. Errors: EINVAL, EDAEMON, ENOMEM. */
 int covey_host_stats(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
                      struct covey_host_stat **stats);
+
+/* Says that the time of the host with that index is over in `in_us` microseconds; negative: that it
+ * is not. Tasks there are told (COVEY_NOTIFY_HOST_ENDS), and bags give them nothing that would not
+ * end by then; the host itself is not ended, see covey_remove_hosts(). Errors: EINVAL, EDAEMON,
+ * ENOHOST, EHOSTFAIL, ETIMEOUT, ENOMEM. */
+int covey_host_drain(covey_t *vm, int host, int64_t in_us);
 
 /* The time of day on the host with that index, in microseconds since 1970, and by how much the
  * caller's clock is ahead of that one, give or take half the way there and back. Either may be

@@ -14,7 +14,8 @@ enum covey_event {
     COVEY_NOTIFY_TASK_EXIT = 1,  /* one of the given tasks ended */
     COVEY_NOTIFY_HOST_GONE = 2,  /* a host left, died or was cut off */
     COVEY_NOTIFY_HOST_ADDED = 3, /* a host joined */
-    COVEY_NOTIFY_OUTPUT_END = 4  /* a task ended whose output came to the caller */
+    COVEY_NOTIFY_OUTPUT_END = 4, /* a task ended whose output came to the caller */
+    COVEY_NOTIFY_HOST_ENDS = 5   /* the time of the caller's host is over soon */
 };
 
 /* How a task ended. */
@@ -30,14 +31,16 @@ struct covey_notice {
     covey_tid_t tid;   /* the task, or 0 */
     int32_t host;      /* host index */
     int32_t exit_kind; /* enum covey_exit_kind, for TASK_EXIT */
-    int32_t value;     /* exit status or signal number */
+    int32_t value;     /* exit status or signal number; HOST_ENDS: seconds left, < 0: no end */
 };
 
 /* Asks for events: each arrives as a message with `tag`, to be read by covey_unpack_notice(). Its
  * source is the task that ended, or 0 for a host event.
  * TASK_EXIT: once for each of the n tasks, at once for one that has already ended; what the task
  * had sent before can be received before the notice. HOST events: n and tids are unused, each
- * such event from now on. OUTPUT_END: likewise for each task whose output comes to the caller
+ * such event from now on. HOST_ENDS: likewise, at once if it is known, and when that changes: the
+ * end of a job is told as 30 s before it, at most a tenth of what is left at the beginning.
+ * OUTPUT_END: likewise for each task whose output comes to the caller
  * (COVEY_OUTPUT_SELF), descendants included, behind all of its output; such a message can also be
  * read by covey_unpack_end(). Errors: EINVAL, EDAEMON. */
 int covey_notify(covey_t *vm, int event, int tag, const covey_tid_t *tids, size_t n);

@@ -130,6 +130,7 @@ struct self {
     bool direct; /* the daemon gives sockets for links straight over raw Ethernet */
     int32_t pid;
     uint64_t now_us;           /* when the last call began */
+    uint64_t ends_us;          /* the time of its host is over then; 0: that is not known */
     struct task_page *page;    /* what it counts; its daemon sees it */
     int page_fd;               /* until it has the page; -1: it has, or gets none */
     struct task_awaits awaits; /* what it waits for if it waits now */

@@ -88,12 +88,15 @@ static const struct part services = {
     .handlers = (const struct part_handler[]){
         {.kind = FRAME_NOTICE, .on_frame = service_on_notice, .admits = order_admits_notice}, {0}}};
 
-static const struct part notices = {.name = "notices",
-                                    .id = PART_NOTICES,
-                                    .bytes = sizeof(struct notices),
-                                    .destroy = notify_free_all,
-                                    .task_gone = notify_task_exit,
-                                    .host_event = notify_host};
+static const struct part notices = {
+    .name = "notices",
+    .id = PART_NOTICES,
+    .bytes = sizeof(struct notices),
+    .destroy = notify_free_all,
+    .handlers =
+        (const struct part_handler[]){{.kind = FRAME_HOST_ENDS, .on_frame = notify_on_ends}, {0}},
+    .task_gone = notify_task_exit,
+    .host_event = notify_host};
 
 static const struct part placing = {
     .name = "placing", .id = PART_PLACING, .bytes = sizeof(struct placing), .destroy = place_free};

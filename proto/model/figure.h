@@ -58,7 +58,8 @@
     X(32, net_rate_bytes_per_s, "network_rate_bytes_per_second",                                   \
       "Rate of the network card, as its driver says.")                                             \
     X(33, local_clock_s, "local_time_seconds",                                                     \
-      "Time of day in the time zone of the host, as if it were UTC.")
+      "Time of day in the time zone of the host, as if it were UTC.")                              \
+    X(34, ends_in_s, "ends_in_seconds", "Until the time of the host is over, as far as known.")
 
 enum figure {
 #define FIGURE_ENUM(number, field, name, help) FIGURE_##field,

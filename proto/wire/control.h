@@ -85,6 +85,11 @@ struct control_host_event {
 void control_put_host_event(struct cursor *c, const struct control_host_event *e);
 void control_get_host_event(struct cursor *c, struct control_host_event *e);
 
+/* ---- DRAIN: number left=u64 ; the time of that daemon's host is over in so many microseconds; all
+ * ones: it is not, after all. HOST_ENDS: left=u64 ; the same, from a task's own daemon, when it
+ * enrols and when that changes ---- */
+#define CONTROL_ENDS_NEVER UINT64_MAX
+
 /* ---- task-row: tid parent sink=u32 pid=i32 state=u8 command=text ---- */
 struct control_task {
     uint32_t tid, parent, sink;

@@ -163,7 +163,9 @@ enum frame_party {
     X(86, BULK_ANSWER, DAEMON_TO_TASK)                                                             \
     X(87, TRACE_RING, DAEMON_TO_TASK)                                                              \
     X(88, TASK_STAT, TASK_TO_DAEMON)                                                               \
-    X(89, TRAFFIC, TASK_TO_DAEMON)
+    X(89, TRAFFIC, TASK_TO_DAEMON)                                                                 \
+    X(90, DRAIN, TASK_TO_DAEMON)                                                                   \
+    X(91, HOST_ENDS, DAEMON_TO_TASK)
 
 enum frame_kind {
 #define FRAME_ENUM(number, name, party) FRAME_##name = number,

@@ -27,10 +27,12 @@ struct command {
     ROW(remove)                                                                                    \
     ROW(class)                                                                                     \
     ROW(join)                                                                                      \
+    ROW(drain)                                                                                     \
     ROW(hosts)                                                                                     \
     ROW(ps)                                                                                        \
     ROW(locks)                                                                                     \
     ROW(bags)                                                                                      \
+    ROW(bag)                                                                                       \
     ROW(run)                                                                                       \
     ROW(map)                                                                                       \
     ROW(with)                                                                                      \

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/base/args.h"
@@ -202,6 +203,45 @@ void batch_reach(const struct batch *batch, struct covey_host_spec *spec)
         return;
     spec->launcher = COVEY_LAUNCH_EXEC;
     spec->template_ = batch->template_;
+}
+
+/* ---- When it is over ---------------------------------------------------------------------- */
+
+#define UNTIL_MAX 253402300799L /* the year 9999 */
+
+/* Seconds since 1970, or the time of day here: 2027-01-31T23:59:59. */
+bool batch_time(const char *text, long *until)
+{
+    struct tm day = {.tm_isdst = -1};
+    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &day);
+    if (args_number(text, 0, UNTIL_MAX, until))
+        return true;
+    *until = rest && *rest == '\0' ? (long)mktime(&day) : -1;
+    return *until >= 0;
+}
+
+/* Newer ones say it in the environment; the others, when they are asked. */
+static bool slurm_until(long *until)
+{
+    const char *end = variable("SLURM_JOB_END_TIME");
+    char word[LINE_BYTES];
+    bool found = end && args_number(end, 1, UNTIL_MAX, until);
+    if (found || !variable("SLURM_JOB_ID") || !in_path("scontrol"))
+        return found;
+    FILE *in = popen("exec scontrol --oneliner show job \"$SLURM_JOB_ID\" 2>/dev/null", "re");
+    while (in && !found && fscanf(in, "%1023s", word) == 1)
+        found = strncmp(word, "EndTime=", 8) == 0 && batch_time(word + 8, until);
+    if (in)
+        pclose(in);
+    return found;
+}
+
+int batch_until(const char *said, long *until)
+{
+    const char *text = said ? said : variable("COVEY_UNTIL");
+    if (text)
+        return batch_time(text, until) ? 1 : -1;
+    return slurm_until(until) ? 1 : 0;
 }
 
 void batch_free(struct batch *batch)

@@ -35,6 +35,11 @@ bool batch_read(struct batch *batch, FILE *in);
  * it. The template stays the batch's. */
 void batch_reach(const struct batch *batch, struct covey_host_spec *spec);
 
+/* When the job is over, seconds since 1970: as was said, or else as COVEY_UNTIL or Slurm says.
+ * Returns 1; 0: nobody says so; -1: what was said, or COVEY_UNTIL, is no time. */
+int batch_until(const char *said, long *until);
+bool batch_time(const char *text, long *until); /* such a time as text; false: it is none */
+
 void batch_free(struct batch *batch);
 
 /* The place of this process among those that one command of the engine started, from 0; -1: no such

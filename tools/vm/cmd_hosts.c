@@ -38,45 +38,91 @@ static int count_host_tasks(const struct covey_task *tasks, int count,
     return found == 0 && host->state == COVEY_HOST_SUSPECT ? TASKS_UNKNOWN : found;
 }
 
-static json_t *host_json(const struct covey_host *host, int tasks)
+static json_t *host_json(const struct covey_host *host, int tasks, double ends_in_s)
 {
     return json_pack(
-        "{s:o, s:i, s:o, s:o, s:s, s:i, s:o, s:i, s:b, s:I, s:I, s:o, s:s}", "name",
+        "{s:o, s:i, s:o, s:o, s:s, s:i, s:o, s:i, s:b, s:I, s:I, s:o, s:s, s:o}", "name",
         report_text(host->name), "index", (int)host->index, "id", report_text(host->id), "addr",
         report_text(host->address), "state", state_name(host->state), "cores", (int)host->cores,
         "tasks", tasks == TASKS_UNKNOWN ? json_null() : json_integer(tasks), "speed",
         (int)host->speed, "coordinator", (int)host->coordinator, "memory_bytes",
         (json_int_t)host->memory_bytes, "incarnation", (json_int_t)host->incarnation, "arch",
-        report_text(host->arch), "byte_order", host->big_endian ? "big" : "little");
+        report_text(host->arch), "byte_order", host->big_endian ? "big" : "little", "ends_in_s",
+        report_not_negative(ends_in_s));
 }
 
-static int print_hosts_json(const struct covey_host *hosts, int n, const struct covey_task *tasks,
-                            int m)
+/* What is known of all hosts. */
+struct look {
+    struct covey_host *hosts, *again;
+    struct covey_task *tasks;
+    struct covey_host_stat *stats; /* of those in `again` */
+    int n, m, stat_count;
+};
+
+/* Seconds until the host's time is over; negative: that is not known. */
+static double host_ends_in(const struct look *look, const struct covey_host *host)
 {
+    for (int i = 0; i < look->stat_count; i++)
+        if (look->again[i].index == host->index && look->stats[i].known)
+            return look->stats[i].ends_in_s;
+    return -1;
+}
+
+static bool any_ends(const struct look *look)
+{
+    for (int i = 0; i < look->stat_count; i++)
+        if (look->stats[i].known && look->stats[i].ends_in_s >= 0)
+            return true;
+    return false;
+}
+
+static int print_hosts_json(const struct look *look)
+{
+    const struct covey_host *hosts = look->hosts;
     json_t *array = json_array();
-    for (int i = 0; i < n; i++)
-        report_add(&array, host_json(&hosts[i], count_host_tasks(tasks, m, &hosts[i])));
+    for (int i = 0; i < look->n; i++)
+        report_add(&array, host_json(&hosts[i], count_host_tasks(look->tasks, look->m, &hosts[i]),
+                                     host_ends_in(look, &hosts[i])));
     return report_print("hosts", array);
 }
 
-static void add_host_row(struct table *table, const struct covey_host *host, int tasks)
+static const char *ends_text(char text[32], double ends_in_s)
 {
-    TABLE_ROW(table, host->name, CELL("%d", (int)host->index), host->address,
-              state_name(host->state), CELL("%d", (int)host->cores),
-              CELL(tasks == TASKS_UNKNOWN ? "-" : "%d", tasks), CELL("%d", (int)host->speed),
-              CELL("%" PRIu64 " MiB", host->memory_bytes >> 20), host->arch,
-              host->coordinator ? "coordinator" : "");
+    long left = (long)ends_in_s;
+    if (ends_in_s < 0)
+        return "-";
+    snprintf(text, 32, "%ld:%02ld:%02ld", left / 3600, left / 60 % 60, left % 60);
+    return text;
 }
 
-static int print_hosts_table(const struct covey_host *hosts, int n, const struct covey_task *tasks,
-                             int m)
+/* When its time is over stands there where that is known of any. */
+static int print_hosts_table(const struct look *look)
 {
     static const char *const headings[] = {"NAME",   ">INDEX", "ADDRESS", "STATE",
                                            ">CORES", ">TASKS", ">SPEED",  ">MEMORY",
                                            "ARCH",   "ROLE",   NULL};
-    struct table *table = table_create(headings);
-    for (int i = 0; i < n; i++)
-        add_host_row(table, &hosts[i], count_host_tasks(tasks, m, &hosts[i]));
+    static const char *const with_ends[] = {"NAME",   ">INDEX", "ADDRESS",  "STATE",
+                                            ">CORES", ">TASKS", ">SPEED",   ">MEMORY",
+                                            "ARCH",   "ROLE",   ">ENDS IN", NULL};
+    bool ends = any_ends(look);
+    struct table *table = table_create(ends ? with_ends : headings);
+    for (int i = 0; i < look->n; i++) {
+        const struct covey_host *host = &look->hosts[i];
+        int tasks = count_host_tasks(look->tasks, look->m, host);
+        char text[32];
+        const char *cells[] = {host->name,
+                               CELL("%d", (int)host->index),
+                               host->address,
+                               state_name(host->state),
+                               CELL("%d", (int)host->cores),
+                               CELL(tasks == TASKS_UNKNOWN ? "-" : "%d", tasks),
+                               CELL("%d", (int)host->speed),
+                               CELL("%" PRIu64 " MiB", host->memory_bytes >> 20),
+                               host->arch,
+                               host->coordinator ? "coordinator" : "",
+                               ends_text(text, host_ends_in(look, host))};
+        table_add(table, cells);
+    }
     return report_table("hosts", table);
 }
 
@@ -105,14 +151,16 @@ static const struct args_option options[] = {
 
 static int print_hosts(struct tool *tool, bool json)
 {
-    struct covey_host *hosts;
-    struct covey_task *tasks;
-    int m, n = covey_survey(tool->vm, LISTING_PATIENCE_US, &hosts, &tasks, &m);
-    if (n < 0)
-        return tool_failed(tool, "hosts", n);
-    int status = (json ? print_hosts_json : print_hosts_table)(hosts, n, tasks, m);
-    covey_free(tasks);
-    covey_free(hosts);
+    struct look look = {.n = 0};
+    look.n = covey_survey(tool->vm, LISTING_PATIENCE_US, &look.hosts, &look.tasks, &look.m);
+    if (look.n < 0)
+        return tool_failed(tool, "hosts", look.n);
+    look.stat_count = covey_host_stats(tool->vm, LISTING_PATIENCE_US, &look.again, &look.stats);
+    int status = (json ? print_hosts_json : print_hosts_table)(&look);
+    covey_free(look.tasks);
+    covey_free(look.hosts);
+    covey_free(look.again);
+    covey_free(look.stats);
     return status;
 }
 

@@ -35,6 +35,7 @@
 #define KEY_SLOW 2005
 #define SLOW_BYTES 8192
 #define KEY_CLASS 2006
+#define KEY_UNTIL 2007
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 #define PART 2000      /* so many hosts are added at once */
 
@@ -65,6 +66,8 @@ struct start {
     bool class;               /* students join it by a code */
     bool service;             /* the first daemon is systemd's */
     const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
+    const char *until;        /* the hosts' time is over, or NULL: as the engine says */
+    char *env[2];             /* that, for hosts that have no other environment */
     struct hostfile file;
     struct batch batch;            /* the job, whose hosts are added, or reached by its engine */
     char *named;                   /* the hosts of $COVEY_HOSTS, cut at the commas */
@@ -88,6 +91,7 @@ static const struct args_option options[] = {
     {"service", KEY_SERVICE, NULL, "have systemd keep the daemon of this host, see covey(1)"},
     {"class", KEY_CLASS, NULL, "open it for a class, whose students join by a code"},
     {"quiet", 'q', NULL, "print only which hosts did not join"},
+    {"until", KEY_UNTIL, "TIME", "the hosts' time is over then, as 2027-01-31T23:59:59"},
     {"step", KEY_STEP, NULL, "in a job of Slurm: take the hosts of the step, not of the job"},
     HOSTSPEC_OPTIONS,
     {NULL, 0, NULL, NULL}};
@@ -262,6 +266,7 @@ static int read_start_arguments(struct start *start, struct request *request, in
     const struct arguments_place places[] = {
         {'f', .text = &request->file},
         {KEY_FAIL_TIMEOUT, .text = &start->fail_timeout},
+        {KEY_UNTIL, .text = &start->until},
         {'x', .flag = &start->encrypt},
         {'q', .flag = &start->quiet},
         {KEY_STEP, .flag = &start->step},
@@ -486,6 +491,28 @@ static int undo(struct start *start)
     return tool_error("start", "the VM may not have ended; try: covey halt");
 }
 
+/* The first daemon and those that it starts here, or by the engine, have it from this process. */
+static int tell_until(struct start *start)
+{
+    static char word[64];
+    long until;
+    int told = batch_until(start->until, &until);
+    if (told < 0)
+        return tool_error("start", "%s: %s is no time such as 2027-01-31T23:59:59",
+                          start->until ? "--until" : "COVEY_UNTIL",
+                          start->until ? start->until : getenv("COVEY_UNTIL"));
+    if (told == 0)
+        return TOOL_OK;
+    snprintf(word, sizeof word, "COVEY_UNTIL=%ld", until);
+    if (putenv(word) != 0)
+        return tool_error("start", "memory is exhausted");
+    start->env[0] = word;
+    for (int i = 0; i < start->count; i++)
+        if (!start->specs[i].env)
+            start->specs[i].env = (const char *const *)start->env;
+    return TOOL_OK;
+}
+
 static int run_start(struct start *start)
 {
     struct interrupt *interrupt = interrupt_start(roll_back, start);
@@ -522,6 +549,8 @@ static int start_command(struct tool *tool, int argc, char **argv)
         .tool = tool, .vm_name = tool->vm_name, .shared.lock = PTHREAD_MUTEX_INITIALIZER};
     hostspec_own_name(start.first, sizeof start.first);
     int status = plan_hosts(&start, argc, argv);
+    if (status == TOOL_OK)
+        status = tell_until(&start);
     if (status == TOOL_OK) {
         tool_set_vm(tool, start.vm_name);
         status = run_start(&start);
@@ -540,8 +569,8 @@ const struct command cmd_start = {
     .run = start_command,
     .usage =
         "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
-        "[--class] [--quiet] [--step] [--fail-timeout S] [--topology FILE] [--service] [HOST...] "
-        "[OPTION of add]...",
+        "[--class] [--quiet] [--step] [--fail-timeout S] [--topology FILE] [--until TIME] "
+        "[--service] [HOST...] [OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,
 };

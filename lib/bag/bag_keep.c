@@ -1,0 +1,247 @@
+/*
+ * bag_keep.c - a bag that goes into a file, and one that comes out of it. While it is saved it is
+ * frozen; when the file is there the bag ends, so that no result is delivered in both. A bag that
+ * is loaded is new, and nobody else gets anything of it until it is whole.
+ */
+#include "lib/agree/service.h"
+#include "lib/bag/bag.h"
+#include "lib/drive/call.h"
+#include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "proto/bag/bag_file.h"
+#include "proto/wire/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ANSWER_US 60000000 /* for a large one to come */
+#define END_US 15000000
+
+static void info_set(struct covey_bag_info *info, const char *name, const struct bag_file *file)
+{
+    if (info == NULL)
+        return;
+    *info = (struct covey_bag_info){.closed = file->closed,
+                                    .ready = file->items,
+                                    .results = file->results,
+                                    .put = file->counters.put,
+                                    .done = file->counters.done,
+                                    .delivered = file->counters.given,
+                                    .set_aside = file->counters.set_aside};
+    snprintf(info->name, sizeof info->name, "%s", name);
+}
+
+/* ---- files ---- */
+
+static bool write_all(int fd, const uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+/* What was renamed is there after a crash, too. */
+static void folder_sync(const char *path)
+{
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", path);
+    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+/* The whole file or none: what was there stays until then. */
+static int file_write(const char *path, const uint8_t *records, size_t size)
+{
+    char part[PATH_MAX];
+    uint8_t head[BAG_FILE_HEAD_BYTES];
+    bag_file_head(head, records, size);
+    if (snprintf(part, sizeof part, "%s.XXXXXX", path) >= (int)sizeof part)
+        return error_set(COVEY_EINVAL, "bag: the path %.60s... is too long", path);
+    int fd = mkstemp(part);
+    if (fd < 0)
+        return error_set(COVEY_ESYS, "bag: cannot write %s: %s", path, strerror(errno));
+    bool good = write_all(fd, head, sizeof head) && write_all(fd, records, size) && fsync(fd) == 0;
+    int error = errno;
+    good = close(fd) == 0 && good;
+    if (good && rename(part, path) == 0) {
+        folder_sync(path);
+        return COVEY_OK;
+    }
+    error = good ? errno : error;
+    unlink(part);
+    return error_set(COVEY_ESYS, "bag: cannot write %s: %s", path, strerror(error));
+}
+
+static int file_read(const char *path, uint8_t **bytes, size_t *size)
+{
+    struct stat st;
+    size_t got = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        int error = fd < 0 ? errno : EINVAL;
+        if (fd >= 0)
+            close(fd);
+        return error_set(error == ENOENT ? COVEY_ENOENT : COVEY_ESYS, "bag: cannot read %s: %s",
+                         path, strerror(error));
+    }
+    *bytes = malloc((size_t)st.st_size + 1);
+    for (ssize_t n = 1; *bytes != NULL && got < (size_t)st.st_size && n > 0; got += (size_t)n) {
+        n = read(fd, *bytes + got, (size_t)st.st_size - got);
+        if (n < 0)
+            break;
+    }
+    close(fd);
+    *size = got;
+    return *bytes != NULL ? COVEY_OK : error_code(COVEY_ENOMEM);
+}
+
+/* ---- saving ---- */
+
+static bool is_saved(void *context)
+{
+    const struct covey_bag *bag = context;
+    return bag->user.saved || bag->user.error != 0;
+}
+
+static bool has_ended(void *context)
+{
+    const struct covey_bag *bag = context;
+    return bag->user.error != 0;
+}
+
+static int say(struct covey_bag *bag, uint8_t kind, uint8_t flag)
+{
+    bag->user.urgent = true;
+    if (!bag_user_record(&bag->user, &(struct bag_record){.kind = kind, .flag = flag}))
+        return error_code(COVEY_ENOMEM);
+    bag_step(bag);
+    return COVEY_OK;
+}
+
+/* The bag in the file is the only one now. */
+static int end_here(struct covey_bag *bag, const char *path)
+{
+    int error = say(bag, BAG_END, 0);
+    if (error == COVEY_OK)
+        error = call_idle(bag->vm, has_ended, bag, clock_deadline(END_US));
+    if (error == COVEY_OK && bag->user.error == COVEY_ENOENT)
+        return COVEY_OK;
+    return error_set(error == COVEY_OK ? bag->user.error : error,
+                     "bag %s: it is in %s, but did not end here; end it before you load that",
+                     bag->name, path);
+}
+
+static int save(struct covey_bag *bag, const char *path, struct covey_bag_info *info)
+{
+    struct bag_file file;
+    int error = say(bag, BAG_FREEZE, BAG_FREEZE_SAVE);
+    if (error == COVEY_OK)
+        error = bag_await(bag, is_saved, clock_deadline(ANSWER_US), "what is left did not come");
+    if (error != COVEY_OK)
+        return error;
+    const struct bag_parcel *rest = &bag->user.rest;
+    if (!bag_file_records(rest->bytes, rest->used, &file))
+        return error_set(COVEY_EPROTO, "bag %s: what its holder sent makes no bag", bag->name);
+    error = file_write(path, rest->bytes, rest->used);
+    if (error == COVEY_OK)
+        error = end_here(bag, path);
+    if (error == COVEY_OK)
+        info_set(info, bag->name, &file);
+    return error;
+}
+
+int covey_bag_save(covey_t *vm, const char *name, const char *path, struct covey_bag_info *info)
+{
+    covey_bag_t *bag = NULL;
+    if (path == NULL || *path == '\0')
+        return error_set(COVEY_EINVAL, "bag: no path");
+    int error = covey_bag_attach(vm, name, &bag);
+    if (error != COVEY_OK)
+        return error;
+    struct call call = call_begin(vm);
+    error = call_end(vm, &call, save(bag, path, info));
+    if (bag->user.error == 0) /* it goes on */
+        say(bag, BAG_THAW, 0);
+    char text[256];
+    snprintf(text, sizeof text, "%s", covey_error_text());
+    covey_bag_free(&bag);
+    return error == COVEY_OK ? COVEY_OK : error_set(error, "%s", text);
+}
+
+/* ---- loading ---- */
+
+static int records_send(struct covey_bag *bag, const struct bag_file *file)
+{
+    struct cursor c = cursor_reader(file->records, file->size);
+    int error = say(bag, BAG_FREEZE, BAG_FREEZE_LOAD);
+    for (struct bag_record r; cursor_left(&c) > 0 && error == COVEY_OK;) {
+        bag_record_get(&c, &r);
+        error = bag_make_room(bag);
+        if (error == COVEY_OK && !bag_user_record(&bag->user, &r))
+            error = error_code(COVEY_ENOMEM);
+        bag_step(bag);
+    }
+    return error == COVEY_OK ? say(bag, BAG_THAW, 0) : error;
+}
+
+static int load(covey_t *vm, const struct bag_file *file, const char *name)
+{
+    covey_bag_t *bag = NULL;
+    const struct bag_params *p = &file->params;
+    const struct covey_bag_options options = {.lease_us = (int64_t)p->lease_us,
+                                              .deaths_max = (int)p->deaths_max,
+                                              .in_order = p->in_order,
+                                              .keep = 1,
+                                              .copies = p->copies == 0 ? -1 : p->copies};
+    int error = covey_bag_create(vm, name, &options, &bag);
+    if (error != COVEY_OK)
+        return error;
+    struct call call = call_begin(vm);
+    error = call_end(vm, &call, records_send(bag, file));
+    if (error == COVEY_OK)
+        error = covey_bag_flush(bag, COVEY_FOREVER);
+    char text[256];
+    snprintf(text, sizeof text, "%s", covey_error_text());
+    if (error == COVEY_OK)
+        covey_bag_free(&bag);
+    else
+        covey_bag_destroy(&bag);
+    return error == COVEY_OK ? COVEY_OK : error_set(error, "%s", text);
+}
+
+int covey_bag_load(covey_t *vm, const char *path, const char *name, struct covey_bag_info *info)
+{
+    struct bag_file file;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    if (vm == NULL || path == NULL)
+        return error_set(COVEY_EINVAL, "bag: NULL");
+    int error = file_read(path, &bytes, &size);
+    const char *wrong = error == COVEY_OK ? bag_file_read(bytes, size, &file) : NULL;
+    if (wrong != NULL)
+        error = error_set(COVEY_EINVAL, "bag: %s cannot be loaded: %s", path, wrong);
+    name = error == COVEY_OK && name == NULL ? file.params.name : name;
+    if (error == COVEY_OK)
+        error = load(vm, &file, name);
+    if (error == COVEY_OK)
+        info_set(info, name, &file);
+    free(bytes);
+    return error;
+}
