@@ -1,3 +1,4 @@
+/* links: libcovey */
 /*
  * items.c - a program whose bag of work outlives the time of its job: `items N US FILE`.
  *
@@ -6,7 +7,7 @@
  * added. If there is such a bag already, as `covey bag load` makes it, what was not put yet is put.
  * The status is 75 if the time of the host is over, and the bag stays.
  */
-#include <covey.h>
+#include "covey.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

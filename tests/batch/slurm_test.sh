@@ -208,6 +208,56 @@ END
 }
 no_daemons() { [ -z "$(covey_processes)" ]; }
 
+# A job whose time ends before its 10,000 items do, and a second one that goes on. The first one's end is set
+# to the second, for Slurm's limits are of minutes; a newer Slurm's variable has the end as it was before.
+each_once() { # file, number: so many results, each once, each right
+    awk -v n="$2" '$2 != $1 * $1 || seen[$1]++ { bad = 1 } END { exit bad || NR != n || length(seen) != n }' "$1"
+}
+wall_time() {
+    local first
+    rm -f left.bag squares
+    script wall <<'END'
+unset SLURM_JOB_END_TIME
+[ "$1" = 0 ] || scontrol update jobid="$SLURM_JOB_ID" EndTime="$(date -d "+$1 seconds" +%FT%T)"
+covey start --quiet && covey hosts
+[ ! -e left.bag ] || covey bag load left.bag
+covey run "$ITEMS" 10000 8000 squares
+status=$?
+echo "the program ended with $status"
+[ $status != 75 ] || covey bag save items left.bag
+covey halt
+END
+    export ITEMS=$BUILD/tests/batch/items
+    submit -N4 wall 9 && within 30 job_ended "$job" && cat wall.out || return 1
+    grep -q 'ended with 75' wall.out && [ "$(grep -c ' 0:00:0[0-9]$' wall.out)" = 4 ] &&
+        grep -q 'items are left' wall.out && [ -s left.bag ] || return 1
+    first=$(wc -l <squares)
+    echo "the first job has $first results"
+    [ "$first" -gt 0 ] && [ "$first" -lt 10000 ] || return 1
+    submit -N4 wall 0 && within 40 job_ended "$job" && cat wall.out || return 1
+    grep -q 'ended with 0' wall.out && each_once squares 10000 && within 10 none_left
+}
+
+# The engine ends what it started on a node, as it does for a job that is to have the node: here of the worker's, and of
+# the one that holds a copy of the bag.
+preempted() {
+    rm -f squares
+    script preempt <<'END'
+covey start --quiet && covey run "$ITEMS" 1500 8000 squares
+echo "the program ended with $?"
+covey hosts
+covey halt
+END
+    export ITEMS=$BUILD/tests/batch/items
+    submit -N4 preempt && within 20 grep -qs . squares || return 1
+    # shellcheck disable=SC2046
+    kill -TERM $(for p in $(covey_processes); do
+        [ "$(cat "/proc/$p/comm")" = coveyd ] && tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -qx SLURMD_NODENAME=n2 && echo "$p"
+    done) || return 1
+    within 40 job_ended "$job" && cat preempt.out || return 1
+    grep -q 'ended with 0' preempt.out && each_once squares 1500 && within 10 none_left
+}
+
 slurm_up >"$dir/said" 2>&1 || {
     skip "jobs of Slurm" "Slurm does not run here: $(tail -qn 1 "$dir/said" "$dir"/slurm/*.log | xargs -d '\n' | cut -c1-300)"
     finish
@@ -223,5 +273,7 @@ story "two jobs on the same nodes do not meet" two_jobs
 story "the key is in no argument and no variable" no_key
 story "a job that is cancelled leaves nothing" cancelled
 story "a leader that is killed takes the VM with it" leader_killed
+story "the time of a job ends with a bag of 10,000 items, which a second job goes on with" wall_time
+story "a node whose daemon the engine ends loses no item" preempted
 story "a job survives a node" node_dies
 finish
