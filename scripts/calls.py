@@ -20,7 +20,7 @@ OPTIONAL = """
     covey_token_create.number covey_token_request.number covey_token_holder.number covey_rendezvous.parties
     covey_trace_close.end covey_schedule_create.hosts covey_team_schedule.made_s covey_tiles_run.timing
     covey_predict.names covey_predict_choose.names covey_predict_alltoall.hosts covey_team_force.algorithm
-    covey_notify.tids covey_op_define.context
+    covey_notify.tids covey_op_define.context covey_bag_save.info covey_bag_load.name covey_bag_load.info
 """.split()
 
 # Structures and numbers that a call reads before it sets them

@@ -117,7 +117,7 @@ static int file_read(const char *path, uint8_t **bytes, size_t *size)
 static bool is_saved(void *context)
 {
     const struct covey_bag *bag = context;
-    return bag->user.saved || bag->user.error != 0;
+    return bag->user.rest.come || bag->user.error != 0;
 }
 
 static bool has_ended(void *context)
@@ -156,7 +156,7 @@ static int save(struct covey_bag *bag, const char *path, struct covey_bag_info *
         error = bag_await(bag, is_saved, clock_deadline(ANSWER_US), "what is left did not come");
     if (error != COVEY_OK)
         return error;
-    const struct bag_parcel *rest = &bag->user.rest;
+    const struct bag_parcel *rest = &bag->user.rest.records;
     if (!bag_file_records(rest->bytes, rest->used, &file))
         return error_set(COVEY_EPROTO, "bag %s: what its holder sent makes no bag", bag->name);
     error = file_write(path, rest->bytes, rest->used);

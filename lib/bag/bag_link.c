@@ -80,7 +80,7 @@ void bag_step(struct covey_bag *bag)
     uint64_t now_us = clock_us();
     if (bag->vm->home.lost != 0)
         return;
-    if (bag->user.end_us != bag->vm->self.ends_us)
+    if (bag->user.pace.end_us != bag->vm->self.ends_us)
         bag_user_ends(&bag->user, bag->vm->self.ends_us);
     if (bag->find != NULL && bag->find->done)
         find_take(bag);
@@ -92,8 +92,8 @@ void bag_step(struct covey_bag *bag)
     uint64_t due_us = bag_user_step(&bag->user, now_us);
     if (find_us != UINT64_MAX)
         due_us = find_us; /* nothing else goes on until it is found */
-    if (bag->user.end_us > now_us && bag->user.end_us < due_us)
-        due_us = bag->user.end_us; /* who waits is told that it is over */
+    if (bag->user.pace.end_us > now_us && bag->user.pace.end_us < due_us)
+        due_us = bag->user.pace.end_us; /* who waits is told that it is over */
     if (due_us != UINT64_MAX)
         wait_check_at(bag->vm, due_us);
 }

@@ -81,7 +81,7 @@ void bag_user_fini(struct bag_user *u)
     things_clear(&u->results);
     things_clear(&u->unconfirmed);
     bag_parcel_fini(&u->out);
-    bag_parcel_fini(&u->rest);
+    bag_parcel_fini(&u->rest.records);
 }
 
 /* ---- finding the holder ---- */
@@ -173,9 +173,9 @@ bool bag_user_settled(const struct bag_user *u)
 void bag_user_hunger(struct bag_user *u, uint32_t more)
 {
     uint32_t begun = (uint32_t)u->begun.count;
-    if (u->mean_us == 0)
-        u->ahead = 1; /* nothing was done yet */
-    uint32_t ahead = more > u->ahead + 1 ? more : u->ahead + 1;
+    if (u->pace.mean_us == 0)
+        u->pace.ahead = 1; /* nothing was done yet */
+    uint32_t ahead = more > u->pace.ahead + 1 ? more : u->pace.ahead + 1;
     u->hold = more == 0 ? 0 : begun + ahead;
     if (more == 0)
         while (u->fresh.first != NULL && bag_user_return(u, u->fresh.first)) {
@@ -186,13 +186,13 @@ void bag_user_hunger(struct bag_user *u, uint32_t more)
 
 void bag_user_ends(struct bag_user *u, uint64_t end_us)
 {
-    u->end_us = end_us;
+    u->pace.end_us = end_us;
     u->urgent = true;
 }
 
 struct bag_thing *bag_user_begin(struct bag_user *u, uint64_t now_us)
 {
-    if (u->end_us != 0 && now_us + u->mean_us >= u->end_us)
+    if (u->pace.end_us != 0 && now_us + u->pace.mean_us >= u->pace.end_us)
         while (u->fresh.first != NULL && bag_user_return(u, u->fresh.first)) {
         }
     struct bag_thing *item = things_take(&u->fresh);
@@ -221,16 +221,17 @@ bool bag_user_done(struct bag_user *u, struct bag_thing *item, const void *bytes
                                             .bytes = bytes,
                                             .size = size}))
         return false;
-    u->mean_us =
-        u->mean_us == 0 ? took_us + 1 : u->mean_us - u->mean_us / MEAN_SHARE + took_us / MEAN_SHARE;
+    u->pace.mean_us = u->pace.mean_us == 0
+                          ? took_us + 1
+                          : u->pace.mean_us - u->pace.mean_us / MEAN_SHARE + took_us / MEAN_SHARE;
     /* As many as are done in a moment, soon: but twice as many as before at most. Behind an item
      * that takes long a small one is fetched quickly when its turn comes, and until then others may
      * have it. */
-    uint64_t fitting = u->mean_us == 0 ? AHEAD_MAX : AHEAD_US / u->mean_us;
-    uint64_t least = u->mean_us > LONG_US && item->size < LARGE_BYTES ? 0 : 1;
-    uint64_t most = u->ahead == 0 ? 1 : 2 * (uint64_t)u->ahead;
+    uint64_t fitting = u->pace.mean_us == 0 ? AHEAD_MAX : AHEAD_US / u->pace.mean_us;
+    uint64_t least = u->pace.mean_us > LONG_US && item->size < LARGE_BYTES ? 0 : 1;
+    uint64_t most = u->pace.ahead == 0 ? 1 : 2 * (uint64_t)u->pace.ahead;
     fitting = fitting > most ? most : fitting < least ? least : fitting;
-    u->ahead = fitting > AHEAD_MAX ? AHEAD_MAX : (uint32_t)fitting;
+    u->pace.ahead = fitting > AHEAD_MAX ? AHEAD_MAX : (uint32_t)fitting;
     things_remove(&u->begun, item);
     free(item);
     return true;
@@ -380,21 +381,21 @@ const char *bag_user_answer(struct bag_user *u, uint32_t host, const uint8_t *by
         queued_drop(u);
     u->flags |= a.flags & (BAG_COMPLETE | BAG_DRAINED);
     uint64_t first = a.first;
-    u->rest.used = a.flags & BAG_SAVED ? 0 : u->rest.used;
+    u->rest.records.used = a.flags & BAG_SAVED ? 0 : u->rest.records.used;
     for (struct bag_record r; cursor_left(&c) > 0;) {
         bag_record_get(&c, &r);
         if (!cursor_ok(&c))
             return "a record makes no sense";
         if (a.flags & BAG_SAVED)
-            bag_parcel_add(&u->rest, &r);
+            bag_parcel_add(&u->rest.records, &r);
         if (!on_record(u, &r, &first)) {
             seek(u, now_us); /* no memory: it is sent again when this begins anew */
             return NULL;
         }
     }
-    if (a.flags & BAG_SAVED && u->rest.failed)
+    if (a.flags & BAG_SAVED && u->rest.records.failed)
         u->error = ERROR_ENOMEM;
-    u->saved |= (a.flags & BAG_SAVED) != 0;
+    u->rest.come |= (a.flags & BAG_SAVED) != 0;
     return NULL;
 }
 
@@ -410,8 +411,8 @@ static void held_put(struct cursor *c, const struct bag_things *list)
 
 static void head_put(struct bag_user *u, bool hello, uint64_t now_us)
 {
-    uint8_t left = u->end_us != 0 ? BAG_LEFT : 0;
-    uint64_t left_ms = u->end_us > now_us ? (u->end_us - now_us) / 1000 : 0;
+    uint8_t left = u->pace.end_us != 0 ? BAG_LEFT : 0;
+    uint64_t left_ms = u->pace.end_us > now_us ? (u->pace.end_us - now_us) / 1000 : 0;
     struct cursor c = bag_parcel_room(&u->out, left ? BAG_REQUEST_BYTES_MAX : BAG_REQUEST_BYTES);
     bag_request_put(&c, &(struct bag_request){.bag = u->bag,
                                               .handle = u->handle,

@@ -59,6 +59,18 @@ struct bag_user_tie {
     uint64_t pause_us; /* and how long then */
 };
 
+struct bag_user_pace {
+    uint64_t mean_us; /* that an item takes; 0: not known */
+    uint32_t ahead;   /* items that it holds beside those begun */
+    uint64_t end_us;  /* the time of this host is over then; 0: that is not known */
+};
+
+/* What is left of a bag that it has frozen. */
+struct bag_user_rest {
+    bool come;
+    struct bag_parcel records;
+};
+
 struct bag_user {
     void *context;
     /* Sends a request to the host that holds the bag. */
@@ -74,15 +86,13 @@ struct bag_user {
     struct bag_things results, unconfirmed;
     uint64_t received, taken, told_taken;
     uint32_t hold, want, told_hold, told_want;
-    uint16_t weight;  /* of bag_request; the caller's to set */
-    uint64_t mean_us; /* that an item takes; 0: not known */
-    uint32_t ahead;   /* items that it holds beside those begun */
-    uint8_t flags;    /* of the last answer: BAG_COMPLETE, BAG_DRAINED */
-    int32_t error;    /* from now on every call ends with it */
-    uint64_t end_us;  /* the time of this host is over then; 0: that is not known */
-    bool saved;       /* what is left of the bag has come: it is in `rest` */
-    bool urgent;      /* the caller waits for what the next request asks for */
-    struct bag_parcel out, rest;
+    uint16_t weight; /* of bag_request; the caller's to set */
+    struct bag_user_pace pace;
+    uint8_t flags; /* of the last answer: BAG_COMPLETE, BAG_DRAINED */
+    int32_t error; /* from now on every call ends with it */
+    bool urgent;   /* the caller waits for what the next request asks for */
+    struct bag_parcel out;
+    struct bag_user_rest rest;
 };
 
 void bag_user_fini(struct bag_user *u);

@@ -69,6 +69,8 @@ void hosts()
     auto [same, stats] = good(vm.host_stats(soon), "host_stats()");
     check(same.size() == 2 && stats.size() == 2 && covey::host_pages(stats[0]) >= 0,
           "host_pages()");
+    good(vm.host_drain(list[1].index, 60000000), "host_drain()");
+    good(vm.host_drain(list[1].index, -1), "host_drain() no more");
     auto [time_us, ahead_us] = good(vm.host_clock(list[1].index), "host_clock()");
     check(time_us > 0 && ahead_us < soon, "host_clock() gives a time");
     check(good(vm.measure(list[0].index), "measure()") == 1, "measure()");

@@ -6,6 +6,7 @@
  */
 #include "report.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -108,6 +109,11 @@ void bags()
     check(good(bag.info(), "info()").done == 3, "what the bag says");
     check(std::string(good(vm.bags(), "bags()")[0].name) == "work", "bags()");
     other.reset();
+    bag.reset();
+    good(vm.bag_save("work", "cxx.bag"), "bag_save()");
+    check(good(vm.bag_load("cxx.bag", "again"), "bag_load()").put == 3, "what is in the file");
+    std::remove("cxx.bag");
+    bag = good(vm.bag_attach("again"), "bag_attach() to one of a file");
     good(bag.destroy(), "destroy()");
     subject("bags");
 }

@@ -78,6 +78,8 @@ contains
     call covey_free(working%tasks)
     call covey_free(working%stats)
     call check(covey_task_peers(vm, soon, 100, sent) >= 0, 'covey_task_peers()')
+    call is(covey_host_drain(vm, list(2)%index, 60000000_c_int64_t), 0, 'covey_host_drain()')
+    call is(covey_host_drain(vm, list(2)%index, -1_c_int64_t), 0, 'covey_host_drain() no more')
     call is(covey_host_clock(vm, list(2)%index, time_us, ahead_us), 0, 'covey_host_clock()')
     call check(time_us > 0, 'covey_host_clock() gives a time')
     call check(covey_measure(vm, list(1)%index) == 1, 'covey_measure()')

@@ -144,6 +144,13 @@ contains
     call is(covey_bags(vm, all), 1, 'covey_bags()')
     call check(covey_text(all(1)%name) == 'work', 'its name')
     call covey_bag_free(other)
+    call covey_bag_free(bag)
+    call is(covey_bag_save(vm, 'work', 'fortran.bag', info), 0, 'covey_bag_save()')
+    call is(covey_bag_load(vm, 'fortran.bag', 'again', info), 0, 'covey_bag_load()')
+    call check(info%put == 3 .and. info%delivered == 3, 'what is in the file')
+    open (newunit=i, file='fortran.bag', status='old')
+    close (i, status='delete')
+    call is(covey_bag_attach(vm, 'again', bag), 0, 'covey_bag_attach() of a bag of a file')
     call is(covey_bag_destroy(bag), 0, 'covey_bag_destroy()')
     call subject('bags')
   end subroutine bags

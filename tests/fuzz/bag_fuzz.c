@@ -1,7 +1,7 @@
-/* links: proto/bag/bag.c proto/bag/bag_answer.c proto/bag/bag_backup.c proto/bag/bag_copy.c proto/bag/bag_holder.c proto/bag/bag_lease.c proto/bag/bag_parts.c proto/state/bag_place.c proto/bag/bag_queue.c proto/bag/bag_save.c proto/bag/bag_share.c proto/bag/bag_user.c proto/bag/bag_wire.c proto/wire/names.c proto/wire/cursor.c */
+/* links: proto/bag/bag.c proto/bag/bag_answer.c proto/bag/bag_backup.c proto/bag/bag_copy.c proto/bag/bag_holder.c proto/bag/bag_lease.c proto/bag/bag_parts.c proto/state/bag_place.c proto/bag/bag_queue.c proto/bag/bag_save.c proto/bag/bag_file.c proto/bag/bag_share.c proto/bag/bag_user.c proto/bag/bag_wire.c proto/wire/names.c proto/wire/cursor.c */
 /*
  * What tasks and daemons may send about bags: requests to a holder, logs to a backup, answers to a
- * task, notices of the VM. Whatever comes, the counts of the holder stay right, and a copy of it
+ * task, notices of the VM; files of bags. Whatever comes, the counts of the holder stay right, and a copy of it
  * has what it has.
  *
  *   input = *(kind=u8 size=u16 *u8)   ; kind: whose bytes they are, see below
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/bag/bag_file.h"
 #include "proto/bag/bag_parts.h"
 #include "proto/bag/bag_user.h"
 #include "proto/state/bag_place.h"
@@ -126,6 +127,15 @@ static void place_read(const uint8_t *bytes, size_t size)
         REQUIRE(place.count <= BAG_BACKUPS_MAX && place.params.name[0] != '\0');
 }
 
+/* As a file, and as the records of one whose sum fits. */
+static void file_read(const uint8_t *bytes, size_t size)
+{
+    struct bag_file file;
+    bag_file_read(bytes, size, &file);
+    if (bag_file_records(bytes, size, &file))
+        REQUIRE(file.params.name[0] != '\0' && file.items + file.results <= file.size);
+}
+
 static void part_take(struct ends *ends, const uint8_t *bytes, size_t size)
 {
     const char *refused;
@@ -152,6 +162,7 @@ static void give(struct ends *ends, uint8_t kind, const uint8_t *bytes, size_t s
         break;
     case 5:
         place_read(bytes, size);
+        file_read(bytes, size);
         break;
     case 6:
         part_take(ends, bytes, size);

@@ -63,11 +63,12 @@ struct start {
     bool local;
     struct network network;
     bool encrypt, loopback, quiet, step;
-    bool class;               /* students join it by a code */
-    bool service;             /* the first daemon is systemd's */
-    const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
-    const char *until;        /* the hosts' time is over, or NULL: as the engine says */
-    char *env[2];             /* that, for hosts that have no other environment */
+    bool class;   /* students join it by a code */
+    bool service; /* the first daemon is systemd's */
+    struct {
+        const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
+        const char *until;        /* the hosts' time is over, or NULL: as the engine says */
+    } said;
     struct hostfile file;
     struct batch batch;            /* the job, whose hosts are added, or reached by its engine */
     char *named;                   /* the hosts of $COVEY_HOSTS, cut at the commas */
@@ -265,8 +266,8 @@ static int read_start_arguments(struct start *start, struct request *request, in
 {
     const struct arguments_place places[] = {
         {'f', .text = &request->file},
-        {KEY_FAIL_TIMEOUT, .text = &start->fail_timeout},
-        {KEY_UNTIL, .text = &start->until},
+        {KEY_FAIL_TIMEOUT, .text = &start->said.fail_timeout},
+        {KEY_UNTIL, .text = &start->said.until},
         {'x', .flag = &start->encrypt},
         {'q', .flag = &start->quiet},
         {KEY_STEP, .flag = &start->step},
@@ -378,7 +379,7 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
                     {"--interface", start->own.interface},
                     {"--speed", start->own.speed ? speed : NULL},
                     {"--config", start->own.config},
-                    {"--fail-timeout", start->fail_timeout},
+                    {"--fail-timeout", start->said.fail_timeout},
                     {"--slow", start->network.slow},
                     {"--cwd", start->own.cwd}};
     int count = 1;
@@ -495,21 +496,21 @@ static int undo(struct start *start)
 static int tell_until(struct start *start)
 {
     static char word[64];
+    static const char *const env[] = {word, NULL}; /* of hosts that have no other */
     long until;
-    int told = batch_until(start->until, &until);
+    int told = batch_until(start->said.until, &until);
     if (told < 0)
         return tool_error("start", "%s: %s is no time such as 2027-01-31T23:59:59",
-                          start->until ? "--until" : "COVEY_UNTIL",
-                          start->until ? start->until : getenv("COVEY_UNTIL"));
+                          start->said.until ? "--until" : "COVEY_UNTIL",
+                          start->said.until ? start->said.until : getenv("COVEY_UNTIL"));
     if (told == 0)
         return TOOL_OK;
     snprintf(word, sizeof word, "COVEY_UNTIL=%ld", until);
     if (putenv(word) != 0)
         return tool_error("start", "memory is exhausted");
-    start->env[0] = word;
     for (int i = 0; i < start->count; i++)
         if (!start->specs[i].env)
-            start->specs[i].env = (const char *const *)start->env;
+            start->specs[i].env = env;
     return TOOL_OK;
 }
 
@@ -567,10 +568,9 @@ static int start_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_start = {
     .name = "start",
     .run = start_command,
-    .usage =
-        "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
-        "[--class] [--quiet] [--step] [--fail-timeout S] [--topology FILE] [--until TIME] "
-        "[--service] [HOST...] [OPTION of add]...",
+    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
+             "[--class] [--quiet] [--step] [--fail-timeout S] [--topology FILE] [--until TIME] "
+             "[--service] [HOST...] [OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,
 };

@@ -22,7 +22,8 @@ WHERE = {"any": lib.COVEY_WHERE_ANY, "hosts": lib.COVEY_WHERE_HOSTS, "others": l
 OUTPUT = {"inherit": lib.COVEY_OUTPUT_INHERIT, "self": lib.COVEY_OUTPUT_SELF, "discard": lib.COVEY_OUTPUT_DISCARD}
 STATES = {1: "joining", 2: "up", 3: "suspect", 4: "down"}
 EVENTS = {"task": lib.COVEY_NOTIFY_TASK_EXIT, "gone": lib.COVEY_NOTIFY_HOST_GONE,
-          "added": lib.COVEY_NOTIFY_HOST_ADDED, "output": lib.COVEY_NOTIFY_OUTPUT_END}
+          "added": lib.COVEY_NOTIFY_HOST_ADDED, "output": lib.COVEY_NOTIFY_OUTPUT_END,
+          "ends": lib.COVEY_NOTIFY_HOST_ENDS}
 
 _joined: "weakref.WeakSet[VM]" = weakref.WeakSet()
 

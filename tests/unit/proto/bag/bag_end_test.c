@@ -155,7 +155,7 @@ static void nothing_that_would_not_end(void)
     while (work(u, 1000000))
         done++;
     CU_ASSERT(done >= 1 && done <= 3);
-    CU_ASSERT(w.now_us <= u->end_us);
+    CU_ASSERT(w.now_us <= u->pace.end_us);
     settle();
     CU_ASSERT_EQUAL(held()->leased_count, 0);
     CU_ASSERT_EQUAL(held()->ready_count, (size_t)(36 - done));
@@ -249,11 +249,11 @@ static void left_travels(void)
 
 static uint8_t *file_make(const struct bag_user *saver, size_t *size)
 {
-    *size = BAG_FILE_HEAD_BYTES + saver->rest.used;
+    *size = BAG_FILE_HEAD_BYTES + saver->rest.records.used;
     uint8_t *bytes = malloc(*size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
-    bag_file_head(bytes, saver->rest.bytes, saver->rest.used);
-    memcpy(bytes + BAG_FILE_HEAD_BYTES, saver->rest.bytes, saver->rest.used);
+    bag_file_head(bytes, saver->rest.records.bytes, saver->rest.records.used);
+    memcpy(bytes + BAG_FILE_HEAD_BYTES, saver->rest.records.bytes, saver->rest.records.used);
     return bytes;
 }
 
@@ -289,7 +289,7 @@ static uint8_t *saved(size_t *size)
     settle();
     CU_ASSERT(held()->leased_count >= 1);
     freeze(attach(2), BAG_FREEZE_SAVE);
-    CU_ASSERT_FATAL(w.users[2].saved);
+    CU_ASSERT_FATAL(w.users[2].rest.come);
     CU_ASSERT_EQUAL(w.copy.bag->frozen.how, BAG_FREEZE_SAVE);
     return file_make(&w.users[2], size);
 }
@@ -400,12 +400,12 @@ static void another_holder(void)
     bag_holder_destroy(w.holder);
     w.holder = bag_holder_create(5, 2, bag_copy_give_up(&w.copy), NULL, 0, &owner);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w.holder);
-    w.users[2].saved = false;
+    w.users[2].rest.come = false;
     for (size_t i = 0; i < 3; i++)
         bag_user_lost(&w.users[i], w.now_us);
     w.now_us += 500000;
     settle();
-    CU_ASSERT_FATAL(w.users[2].saved);
+    CU_ASSERT_FATAL(w.users[2].rest.come);
     uint8_t *other = file_make(&w.users[2], &again);
     CU_ASSERT(again == size && memcmp(bytes, other, size) == 0);
     free(other);
