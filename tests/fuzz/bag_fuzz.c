@@ -1,8 +1,8 @@
 /* links: proto/bag/bag.c proto/bag/bag_answer.c proto/bag/bag_backup.c proto/bag/bag_copy.c proto/bag/bag_holder.c proto/bag/bag_lease.c proto/bag/bag_parts.c proto/state/bag_place.c proto/bag/bag_queue.c proto/bag/bag_save.c proto/bag/bag_file.c proto/bag/bag_share.c proto/bag/bag_user.c proto/bag/bag_wire.c proto/wire/names.c proto/wire/cursor.c */
 /*
  * What tasks and daemons may send about bags: requests to a holder, logs to a backup, answers to a
- * task, notices of the VM; files of bags. Whatever comes, the counts of the holder stay right, and a copy of it
- * has what it has.
+ * task, notices of the VM; files of bags. Whatever comes, the counts of the holder stay right, and
+ * a copy of it has what it has.
  *
  *   input = *(kind=u8 size=u16 *u8)   ; kind: whose bytes they are, see below
  */
