@@ -1,6 +1,6 @@
 #!/bin/bash
 # deps.sh require|install GROUP... - what Covey needs from the system, by group: build, domain, python, languages, r, test, doc,
-# lint, deb, package, bench, mpi, rivals, batch, and s390x, arm64, armhf: what compiles and runs programs for these.
+# lint, deb, package, bench, mpi, rivals, batch, containers, and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
 # so before it does; both say nothing when everything is there. A package counts as there when what
@@ -118,12 +118,17 @@ slurmd              slurmd
 slurm-client        srun
 slurm-wlm-basic-plugins /usr/share/doc/slurm-wlm-basic-plugins
 '
+# tasks and hosts that are containers; likewise
+containers_needs='
+podman              podman
+crun                crun
+'
 cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "gcc-$2  $2-gcc"
     echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
     echo "qemu-user  qemu-$3"
 }
-groups="build, domain, python, languages, r, test, doc, lint, deb, package, bench, mpi, rivals, batch, s390x, arm64 or armhf"
+groups="build, domain, python, languages, r, test, doc, lint, deb, package, bench, mpi, rivals, batch, containers, s390x, arm64 or armhf"
 read -ra compiler <<<"${CC:-cc}" # it may have a launcher before it, and options: ccache gcc -m32
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -145,6 +150,7 @@ needs_of() { # groups -> their lines
         mpi) echo "$mpi_needs" ;;
         rivals) echo "$rivals_needs" ;;
         batch) echo "$batch_needs" ;;
+        containers) echo "$containers_needs" ;;
         s390x) cross_needs s390x s390x-linux-gnu s390x ;;
         arm64) cross_needs arm64 aarch64-linux-gnu aarch64 ;;
         armhf) cross_needs armhf arm-linux-gnueabihf arm ;;

@@ -8,6 +8,7 @@
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
+#include "lib/spawn/inside.h"
 #include "lib/spawn/place.h"
 #include "lib/spawn/printer.h"
 #include "lib/spawn/siblings.h"
@@ -50,8 +51,12 @@ static int spawn_body(const struct covey *vm, const struct covey_spawn *what, ui
         snprintf(s.cwd, sizeof s.cwd, "%s", what->cwd);
     else if (getcwd(s.cwd, sizeof s.cwd) == NULL)
         return error_set(COVEY_ENOENT, "spawn: no working directory: %s", strerror(errno));
+    const char **inside;
+    if (inside_words(what, &inside) != COVEY_OK)
+        return error_code(COVEY_ENOMEM);
     struct cursor c = cursor_writer(body, FRAME_PAYLOAD_MAX);
-    control_put_spawn(&c, &s, what->argv, what->env);
+    control_put_spawn(&c, &s, inside != NULL ? inside : what->argv, what->env);
+    free(inside);
     if (!cursor_ok(&c))
         return error_set(COVEY_EINVAL, "spawn: arguments and environment exceed %d bytes",
                          FRAME_PAYLOAD_MAX);

@@ -34,7 +34,8 @@
  *   wire/      covey-sniff, which covey sniff runs
  *   probe/     covey-probe, for covey doctor, and covey-measure, which coveyd runs
  *   raw/       covey-raw, which hands packet sockets to coveyd
- *   launch/    covey-launch, for covey doctor, and covey-offer, for programs that start hosts
+ *   launch/    covey-launch, for covey doctor; covey-offer and covey-dial, by which others start
+ *              hosts; covey-in, for tasks in containers
  *
  * The console uses covey.h alone. A command gets a struct tool and its words and returns an
  * exit status, so that the shell and the console run the same functions; it leaves nothing behind

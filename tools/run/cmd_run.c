@@ -452,7 +452,7 @@ const struct command cmd_run = {
     .run = run_command,
     .usage =
         "[-n N|auto] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
-        "[--cwd DIR] [--tag-output] [--no-input] [--no-descendants] [--strict] [--memory BYTES] "
+        "[--in IMAGE] [--cwd DIR] [--tag-output] [--no-input] [--no-descendants] [--strict] [--memory BYTES] "
         "[--traffic TID:BYTES] [--explain] [--trace FILE] [--summary] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",
     .options = run_line_options,

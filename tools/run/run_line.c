@@ -63,6 +63,18 @@ static int add_env(struct run_line *line, const char *text)
     return TOOL_OK;
 }
 
+/* What the library looks for, here and in the tasks that start others. */
+static int set_image(struct run_line *line, const char *image)
+{
+    char *entry = NULL;
+    if (!*image || *image == '-')
+        return tool_usage("run", "--in %s: must be the name of an image", image);
+    if (asprintf(&entry, "COVEY_IN=%s", image) < 0)
+        return tool_error("run", "memory is exhausted");
+    line->env[line->env_count++] = entry;
+    return TOOL_OK;
+}
+
 static int set_tasks(struct run_line *line, const char *text)
 {
     long n = 0;
@@ -152,6 +164,8 @@ static int take_run_option(struct run_line *line, int key, const char *value)
         return add_env(line, value);
     case 'C':
         return set_cwd(line, value);
+    case 'i':
+        return set_image(line, value);
     case 'T':
         return add_traffic(line, value);
     case 'e':

@@ -41,6 +41,7 @@ struct run_line {
         {"each", 'e', NULL, "on every host, or on each host of --host"},                           \
         {"route", 'r', "ROUTE", "force the tasks' messages over shm, udp, tcp or ether"},          \
         {"env", 'E', "NAME[=VALUE]", "set, or pass on, a variable of the environment"},            \
+        {"in", 'i', "IMAGE", "in containers of that image, by podman"},                            \
         {"cwd", 'C', "DIR", "working directory (the current one)"},                                \
         {"tag-output", 't', NULL, "put [tid] before each line"},                                   \
         {"no-descendants", 'D', NULL, "do not wait for what the tasks have started"},              \
