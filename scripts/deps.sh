@@ -67,6 +67,7 @@ tcsh                tcsh
 lua5.4              lua5.4
 lowdown             lowdown
 jq                  jq
+python3-yaml        /usr/lib/python3/dist-packages/yaml
 '
 # guides and manual pages as HTML; lowdown, for it gives headings the names that links to them use
 doc_needs='

@@ -17,7 +17,7 @@ static const char usage[] =
     "              [--config FILE] [--cwd DIR] [--fault LIST] [--slow RULES] [--encrypt]\n"
     "              [--fail-timeout S] [--foreground | --attached] [--verbose]\n"
     "       coveyd --join [...] | --guest TICKET [...]\n"
-    "       coveyd --examine [...] | --offer [...]\n"
+    "       coveyd --examine [...] | --offer [...] | --dial [...]\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
     "of the virtual machine that the line on standard input speaks of.\n"
@@ -47,6 +47,7 @@ static const char usage[] =
     "  --examine       print what is wrong with this machine, as covey-probe; covey doctor calls "
     "it\n"
     "  --offer         have a program start another host, as covey-offer\n"
+    "  --dial          be one of hosts that come together by themselves, as covey-dial\n"
     "\n"
     "  --help, --version\n";
 

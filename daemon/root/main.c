@@ -157,14 +157,14 @@ static int serve_vm(const struct start *s, struct failure *why)
     return status;
 }
 
-/* `coveyd --examine ...` and `coveyd --offer ...`: who calls them knows coveyd alone, by its path
- * on another host or as his own parent, and so coveyd becomes the program that does it. What only a
- * process of coveyd itself can tell is passed on: whether it may open raw sockets. */
+/* `coveyd --examine ...`, `--offer ...` and `--dial ...`: who calls them knows coveyd alone, by its
+ * path on another host or as his own parent, and so coveyd becomes the program that does it. What
+ * only a process of coveyd itself can tell is passed on: whether it may open raw sockets. */
 static int become_helper(char **argv, struct failure *why)
 {
     char path[HELPER_PATH_BYTES];
-    bool probe = strcmp(argv[1], "--examine") == 0;
-    if (helper_find(probe ? "covey-probe" : "covey-offer", path, why) != 0)
+    bool probe = strcmp(argv[1], "--examine") == 0, dial = strcmp(argv[1], "--dial") == 0;
+    if (helper_find(probe ? "covey-probe" : dial ? "covey-dial" : "covey-offer", path, why) != 0)
         return -1;
     if (probe && privilege_has_raw())
         argv[1] = (char *)"--raw";
@@ -177,7 +177,8 @@ static int become_helper(char **argv, struct failure *why)
 
 static bool is_for_helper(int argc, char **argv)
 {
-    return argc > 1 && (strcmp(argv[1], "--examine") == 0 || strcmp(argv[1], "--offer") == 0);
+    return argc > 1 && (strcmp(argv[1], "--examine") == 0 || strcmp(argv[1], "--offer") == 0 ||
+                        strcmp(argv[1], "--dial") == 0);
 }
 
 int main(int argc, char **argv)

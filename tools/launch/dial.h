@@ -1,0 +1,63 @@
+/*
+ * dial.h - what covey-dial says on its connection: a host that nobody started comes to the one that
+ * leads, and each proves to the other that it knows the key of a file which both have.
+ *
+ *   leader: VERSION nonce                       (1, 32 bytes)
+ *   guest:  nonce name proof                    (32, 64, 32 bytes)
+ *   leader: proof                               (32 bytes)
+ *   both:   *( length sealed )                  (4 bytes, big-endian; at most DIAL_SEALED_MAX)
+ *
+ * A proof is keyed BLAKE2b over who gives it, both nonces and the name: it is of no use on another
+ * connection, nor to the other side. What follows is sealed (XSalsa20, Poly1305) by keys of this
+ * connection, one for each direction, with the number of the text as nonce: none can be left out,
+ * repeated or sent back. Who learns the file's key later can read what was recorded.
+ */
+#ifndef COVEY_TOOLS_DIAL_H
+#define COVEY_TOOLS_DIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    DIAL_VERSION = 1,
+    DIAL_KEY_BYTES = 32,
+    DIAL_NONCE_BYTES = 32,
+    DIAL_NAME_BYTES = 64, /* with the zeros behind it, of which there is one at least */
+    DIAL_PROOF_BYTES = 32,
+    DIAL_GREETING_BYTES = 1 + DIAL_NONCE_BYTES,
+    DIAL_ANSWER_BYTES = DIAL_NONCE_BYTES + DIAL_NAME_BYTES + DIAL_PROOF_BYTES,
+    DIAL_TEXT_MAX = 32768,
+    DIAL_SEALED_MAX = DIAL_TEXT_MAX + 16,
+    DIAL_FIRST_MS = 100, /* backoff */
+    DIAL_LAST_MS = 10000,
+};
+
+enum dial_side { DIAL_LEADER = 'L', DIAL_GUEST = 'G' };
+
+struct dial {
+    uint8_t key[DIAL_KEY_BYTES]; /* of the file */
+    uint8_t leader[DIAL_NONCE_BYTES], guest[DIAL_NONCE_BYTES];
+    char name[DIAL_NAME_BYTES]; /* of the guest */
+    uint64_t sent, received;
+};
+
+/* The key as it stands in a file: 64 hexadecimal digits, with a newline perhaps. */
+bool dial_key_parse(const char *text, uint8_t key[DIAL_KEY_BYTES]);
+
+void dial_proof(const struct dial *dial, enum dial_side by, uint8_t proof[DIAL_PROOF_BYTES]);
+bool dial_proved(const struct dial *dial, enum dial_side by, const uint8_t *proof);
+
+/* For the leader: takes the guest's answer. False: it does not know the key, or has no name. */
+bool dial_take_answer(struct dial *dial, const uint8_t answer[DIAL_ANSWER_BYTES]);
+
+/* Seals a text of at most DIAL_TEXT_MAX bytes, or opens one; returns the other one's size, or 0. */
+size_t dial_seal(struct dial *dial, enum dial_side by, const void *text, size_t size, uint8_t *out);
+size_t dial_open(struct dial *dial, enum dial_side by, const uint8_t *sealed, size_t size,
+                 void *text);
+
+/* How long to wait after so many tries in vain: twice as long each time, up to DIAL_LAST_MS, and of
+ * that between a half and all, by a random number, so that not all come at once. */
+unsigned dial_backoff_ms(unsigned tries, uint32_t random);
+
+#endif
