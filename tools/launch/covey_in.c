@@ -27,10 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <sodium.h>
 
 #include "daemon/process/helper.h"
 #include "daemon/process/process.h"
@@ -106,10 +107,7 @@ static void look_at_host(struct container *c)
     memcpy(c->socket_folder, socket, (size_t)(file - socket));
     const char *end = strrchr(file, '.');
     snprintf(c->host, sizeof c->host, "%.*s", end == NULL ? 63 : (int)(end - file - 1), file + 1);
-    unsigned number = 0;
-    if (getrandom(&number, sizeof number, 0) != sizeof number)
-        fail(NOT_EXECUTABLE, "host %s: no random number: %s", c->host, strerror(errno));
-    snprintf(c->name, sizeof c->name, "covey-%d-%08x", (int)getpid(), number);
+    snprintf(c->name, sizeof c->name, "covey-%d-%08x", (int)getpid(), randombytes_random());
     add_cut(&c->podman, own);
     if (c->podman.count == 0)
         add_word(&c->podman, "podman");

@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,6 +24,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/launch/launcher.h"
+#include "daemon/process/helper.h"
 #include "tools/launch/covey_dial.h"
 
 #define PLACES 64   /* for those that have proved nothing */
@@ -48,7 +48,7 @@ struct gather {
     struct pollfd *fds; /* one for each guest, and the listener */
     int count, proved, listener;
     uint64_t came;
-    char self[PATH_MAX], folder[64], hosts[96];
+    char self[HELPER_PATH_BYTES], folder[64], hosts[96];
     struct sockaddr_un door; /* where launchers come */
 };
 
@@ -279,9 +279,11 @@ static void write_hosts(struct gather *g)
 /* Returns where launchers come. */
 static int open_door(struct gather *g)
 {
-    ssize_t size = readlink("/proc/self/exe", g->self, sizeof g->self - 1);
-    if (size <= 0 || strpbrk(g->self, "'\"$`\\{") != NULL)
-        dial_fail("the path of this program cannot be told, or has a quote in it");
+    struct failure why;
+    if (helper_find("covey-dial", g->self, &why) != 0)
+        dial_fail("%s", why.text);
+    if (strpbrk(g->self, "'\"$`\\{") != NULL)
+        dial_fail("a quote in the path of this program: %s", g->self);
     snprintf(g->folder, sizeof g->folder, "/tmp/covey-dial.XXXXXX");
     if (mkdtemp(g->folder) == NULL)
         dial_fail("%s: %s", g->folder, strerror(errno));
