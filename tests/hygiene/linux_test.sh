@@ -1,6 +1,6 @@
 #!/bin/bash
 # linux_test.sh - what Linux alone has stands where doc/porting.md says, and nowhere else. scripts/linux has the words.
-set -u
+set -uf
 cd "$(dirname "$0")/../.." || exit 1
 . tests/report.sh
 dir=$(mktemp -d)
