@@ -69,7 +69,7 @@ struct offer {
 static int ticket_make(struct offer *o, struct ticket *ticket, struct failure *why)
 {
     const struct host *here = &o->invitation.coordinator;
-    o->listener = listener_open("", CLIENTS_MAX);
+    o->listener = listener_open("", 0, CLIENTS_MAX);
     uint16_t port = o->listener < 0 ? 0 : listener_port(o->listener);
     if (port == 0)
         return failure_set(why, "cannot listen: %s", strerror(errno));

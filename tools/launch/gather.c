@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +23,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/launch/launcher.h"
+#include "daemon/link/listener.h"
 #include "daemon/process/helper.h"
 #include "tools/launch/covey_dial.h"
 
@@ -53,23 +53,6 @@ struct gather {
 };
 
 /* ---- those who come -------------------------------------------------------------------------- */
-
-static int listen_all(uint16_t port)
-{
-    const int on = 1, off = 0;
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
-    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool both = fd >= 0 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0;
-    if (fd < 0)
-        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    int bound = both ? bind(fd, (struct sockaddr *)&six, sizeof six)
-                     : bind(fd, (struct sockaddr *)&four, sizeof four);
-    if (bound != 0 || listen(fd, SOMAXCONN) != 0)
-        dial_fail("port %u: %s", port, strerror(errno));
-    return fd;
-}
 
 static void guest_drop(struct gather *g, struct guest *guest)
 {
@@ -342,7 +325,9 @@ int dial_lead(const struct dial_options *options, const struct dial *own, char *
         dial_fail("memory is exhausted");
     for (int i = 0; i < g.count; i++)
         g.guests[i].fd = -1;
-    g.listener = listen_all(options->port);
+    g.listener = listener_open("", options->port, SOMAXCONN);
+    if (g.listener < 0)
+        dial_fail("port %u: %s", options->port, strerror(errno));
     gather_all(&g);
     int door = open_door(&g);
     int status = run_command(&g, door, command);

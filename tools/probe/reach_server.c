@@ -77,7 +77,7 @@ struct reach_server *reach_server_create(const struct conf *conf, bool local)
         examine_finding("udp-socket", "correct bind in covey.conf or the host file", "%s",
                         why.text);
     /* otherwise the ports of the range may all be taken by daemons that run */
-    s->tcp = listener_open(conf->bind, BACKLOG);
+    s->tcp = listener_open(conf->bind, 0, BACKLOG);
     if (s->tcp >= 0)
         print_addresses(s, conf, local, "tcp", listener_port(s->tcp));
     return s;
