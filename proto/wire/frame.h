@@ -56,7 +56,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 7
+#define WIRE_VERSION 8
 
 #define FRAME_HEADER_BYTES 16
 /* 64 KiB of a program's message, with all headers and the names of a multicast's receivers: a frame
