@@ -14,7 +14,7 @@ LEFT_OUT = {reason: names.split() for reason, names in {
     FORM: """allgather allgatherv allreduce alltoall alltoallv barrier bcast exscan gather gatherv reduce reduce_scatter scan
         scatter scatterv send send_array team_send team_send_array""",
     "isend and a receive, of objects as of arrays": "team_sendrecv team_sendrecv_array",
-    CONSOLE: """host_clock host_pages log measure route_parse route_reach stat_help stats survey task_stats place
+    CONSOLE: """host_clock host_pages log measure route_parse route_reach stat_help stats survey task_peers task_stats place
         place_idle vm_default""",
     ITEMS: "pack_bytes unpack unpack_bytes msg_reset",
     ELSEWHERE: "tasker order_ended order_started unpack_order",

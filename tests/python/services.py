@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -190,6 +191,32 @@ class Bags(unittest.TestCase):
             bag.close()
             self.assertIsNone(bag.take(60))
             self.assertIsNone(bag.result(60))
+
+
+    def test_file(self):
+        "what is left goes into a file and comes back; a host's time is over"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "left")
+            bag = self.vm.bag("left", create=True)
+            for n in range(3):
+                bag.put(n * 10)
+            bag.done(bag.take(60), "first")
+            bag.close()
+            self.assertEqual(covey.save_bag(self.vm, "left", path)["ready"], 2)
+            bag.free()
+            self.assertEqual(covey.load_bag(self.vm, path, "again")["results"], 1)
+        self.vm.drain(self.vm.hosts()[-1].index, 3600)
+        with self.assertRaises(covey.HostFailed):
+            self.vm.drain(4000)
+        with self.vm.bag("again") as bag:
+            self.assertEqual(bag.result(60).value, "first")
+            for item in bag.items():
+                bag.done(item, item.value + item.number)
+            self.assertEqual({r.number: r.value for r in bag.results()}, {1: 11, 2: 22})
+            bag.destroy()
+        self.vm.drain(self.vm.hosts()[-1].index, None)
+        with self.assertRaisesRegex(covey.Error, "no such file|No such file"):
+            covey.load_bag(self.vm, "/nowhere/left")
 
 
 class Others(unittest.TestCase):

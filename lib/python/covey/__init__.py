@@ -31,7 +31,7 @@ from ._core import (
     text_field as _text,
 )
 from ._message import Message, Notice, Output, Request, Status, wait_all, wait_any
-from ._bag import Bag, Item, Result, bags
+from ._bag import Bag, Item, Result, bags, load_bag, save_bag
 from ._executor import Executor, progress
 from ._message import Message, Notice, Output, Request, Status, wait_all, wait_any
 from ._pool import BrokenPool, RemoteTraceback, WorkerDied

@@ -1,6 +1,7 @@
 """Bags of work: items that any task puts and any task takes, each with one result."""
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 from typing import Any, Iterator, NamedTuple, Optional
@@ -169,3 +170,24 @@ def _info_of(row: Any) -> dict:
 def bags(vm: VM) -> list:
     """How it stands with all bags of the VM, see Bag.info()."""
     return vm._list("struct covey_bag_info **", lib.covey_bags, _info_of)
+
+
+def save_bag(vm: VM, name: str, path: str) -> dict:
+    """Takes what is left of a bag out of the VM into a file, and ends the bag: what is in it, as Bag.info().
+
+    In it are the items that are not done, and the results that nobody has taken. The file is replaced when
+    all is there; where it cannot be written the bag goes on. See covey_bag_save in covey_bag(3).
+    """
+    row = ffi.new("struct covey_bag_info *")
+    _core.patiently(lib.covey_bag_save, vm._handle, encoded(name), os.fsencode(path), row)
+    return _info_of(row)
+
+
+def load_bag(vm: VM, path: str, name: Optional[str] = None) -> dict:
+    """Makes a bag of a file of save_bag(), under its name there, or another: what is in it, as Bag.info().
+
+    Items and results have the numbers that they had. Attach to it as to any: Bag(vm, name).
+    """
+    row = ffi.new("struct covey_bag_info *")
+    _core.patiently(lib.covey_bag_load, vm._handle, os.fsencode(path), ffi.NULL if name is None else encoded(name), row)
+    return _info_of(row)

@@ -290,6 +290,14 @@ class VM(Messaging, Teams, Topologies, Services, Solvers, Traces):
         results = ffi.new("struct covey_host_result[]", max(1, len(names)))
         return _core.patiently(lib.covey_remove_hosts, self._handle, array_of_texts(names, keep), len(names), results)
 
+    def drain(self, host: int, seconds: Optional[float] = 0.0) -> None:
+        """Says that the time of the host with that index is over in so many seconds; None: that it is not.
+
+        Its tasks get a notice ("ends"), and bags give them nothing that would not be done by then. The host
+        itself is not ended.
+        """
+        check(lib.covey_host_drain(self._handle, host, -1 if seconds is None else int(seconds * 1e6)))
+
     def halt(self) -> None:
         """Ends the whole VM: all tasks, then all daemons; and leaves."""
         _core.patiently(lib.covey_halt, self._handle)
