@@ -17,6 +17,7 @@
 #define FRAME_BYTES 1448.0
 #define HEADER_BYTES 90.0
 #define QUEUE_BYTES 131072.0
+#define SHORT_BYTES (HEADER_BYTES + 50) /* of a short message on a link */
 #define DOUBLE_BYTES 8
 #define ALPHA_LEAST_S 1e-9 /* a fitted alpha may be below 0; costs of 0 are those to measure */
 #define SIZE_MAX_N ((int64_t)1 << 20)
@@ -419,18 +420,25 @@ int covey_predict_best(const int *hosts, const double *total_s, int n, double to
 
 /* ---- All-to-all ------------------------------------------------------------------------------ */
 
+/* Of a short message, what is not the time of two hosts' links, which are played: at least half, as
+ * it may have been measured on faster ones. */
+static double delay_s(const struct network *network, double alpha_s)
+{
+    double links_s = 2 * 8 * SHORT_BYTES / (double)network_slowest(network);
+    return fmax(0, fmax(alpha_s - links_s, alpha_s / 2));
+}
+
 int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *hosts, int ranks,
                            double bytes, double alpha_s, double skew_s,
                            struct covey_alltoall_prediction *prediction)
 {
     struct network network;
     struct model_alltoall result;
-    const struct net_config config = {.frame_bytes = FRAME_BYTES,
-                                      .header_bytes = HEADER_BYTES,
-                                      .queue_bytes = QUEUE_BYTES,
-                                      .delay_s = alpha_s > 0 ? alpha_s : 0,
-                                      .skew_s = skew_s,
-                                      .seed = 1};
+    struct net_config config = {.frame_bytes = FRAME_BYTES,
+                                .header_bytes = HEADER_BYTES,
+                                .queue_bytes = QUEUE_BYTES,
+                                .skew_s = skew_s,
+                                .seed = 1};
     if (topology == NULL || prediction == NULL || !(bytes >= 0) || !isfinite(bytes) ||
         !isfinite(alpha_s) || !(skew_s >= 0) || !isfinite(skew_s))
         return error_set(COVEY_EINVAL, "predict: no topology, or no such size or skew");
@@ -441,6 +449,7 @@ int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *host
     }
     if (network_create(&network, &topology->tree, hosts, ranks) != 0)
         return error_code(COVEY_ENOMEM);
+    config.delay_s = delay_s(&network, alpha_s);
     int failed = model_alltoall(&network, &config, bytes, &result);
     uint32_t count = (uint32_t)network.rank_count;
     network_destroy(&network);

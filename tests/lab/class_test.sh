@@ -80,7 +80,7 @@ expect "the even ones are in the second" test "$(for i in 4 6 8 10; do teacher_o
 expect "neither class lost a try" test -z "$(as h1 covey class | grep wrong; as h2 covey class | grep wrong)"
 
 # In a class all can be reached from all.
-everywhere() { as "$1" covey run -n 5 sh -c 'echo "$COVEY_SOCKET"' | sort -u | grep -c sock; }
+everywhere() { as "$1" env -C / covey run -n 5 sh -c 'echo "$COVEY_SOCKET"' | sort -u | grep -c sock; }
 expect "tasks run on all hosts of the first class" test "$(everywhere h1)" = 5
 expect "a student starts tasks on them, too" test "$(everywhere h5)" = 5
 

@@ -215,7 +215,7 @@ class Bags(unittest.TestCase):
             self.assertEqual({r.number: r.value for r in bag.results()}, {1: 11, 2: 22})
             bag.destroy()
         self.vm.drain(self.vm.hosts()[-1].index, None)
-        with self.assertRaisesRegex(covey.Error, "no such file|No such file"):
+        with self.assertRaisesRegex(covey.CoveyError, "no such file|No such file"):
             covey.load_bag(self.vm, "/nowhere/left")
 
 

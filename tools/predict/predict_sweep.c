@@ -93,6 +93,30 @@ static int sweep_topology(struct predict *p, const covey_topology_t *topology, d
     return status;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What a short message takes: the median of pairs of hosts, where they were measured. The line's
+ * alpha is that of long messages as well, which each switch has to store before it sends them on.
+ */
+static double short_message_s(const struct predict *p, const struct covey_line *line)
+{
+    static double alpha_s[COVEY_CALIBRATION_PEERS_MAX];
+    const struct covey_calibration *c = p->calibration;
+    size_t count = 0;
+    for (int i = 0; i < c->peer_count; i++) {
+        if (&c->routes[c->peers[i].route].line == line)
+            alpha_s[count++] = c->peers[i].alpha_s;
+    }
+    if (count == 0)
+        return line->alpha_s;
+    qsort(alpha_s, count, sizeof *alpha_s, by_value);
+    return alpha_s[count / 2];
+}
+
 static int sweep_alltoall(struct predict *p)
 {
     covey_topology_t *topology = NULL;
@@ -101,7 +125,7 @@ static int sweep_alltoall(struct predict *p)
         return TOOL_FAILED;
     int status = find_topology(p, line, &topology);
     if (status == TOOL_OK)
-        status = sweep_topology(p, topology, line->alpha_s > 0 ? line->alpha_s : 0);
+        status = sweep_topology(p, topology, short_message_s(p, line));
     covey_topology_free(&topology);
     return status;
 }

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import Any, Iterator, Optional
 
 from . import _core
@@ -16,6 +17,9 @@ class Recording:
         keep = ffi.new("char[]", encoded(vm.name))
         options = ffi.new("struct covey_options *", {"vm": keep})
         check(lib.covey_trace_open(self._slot, options, encoded(file), of or 0))
+        end = time.monotonic() + 0.5
+        while not vm.traced and time.monotonic() < end:  # this task hears of it from its daemon
+            time.sleep(0.001)
 
     def stop(self) -> "Recording":
         """Fetches what is left and ends the trace. More calls do nothing."""
