@@ -78,9 +78,13 @@ items=240
 for i in $(seq $items); do echo "sleep 0.2; echo item $i"; done >"$dir/commands"
 export COVEY_SOCKET
 COVEY_SOCKET=$(socket_of spare)
-covey map --retries 5 "$dir/commands" >"$dir/done" 2>"$dir/trouble" &
-map=$!
-within 20 grep -q item "$dir/done"
+: >"$dir/done" >"$dir/trouble"
+map=
+if [ -e "$BUILD/python/covey/_covey.abi3.so" ]; then # covey map is Python's
+    covey map --retries 5 "$dir/commands" >"$dir/done" 2>"$dir/trouble" &
+    map=$!
+    within 20 grep -q item "$dir/done"
+fi
 gone() { ! covey hosts | grep -q "^$1 .* up "; }
 leave() { # host: the one that coordinates hands that over when it ends in order
     if covey hosts | grep "^$1 " | grep -q coordinator; then
@@ -103,14 +107,18 @@ renew() { # host, its program
 echo "h0 coveyd=$dir/bin/h0 template='exec {command} --local'" >>"$dir/hosts"
 for name in h1 h2 h3 h0; do expect "$name is removed, gets the new program, and is added" renew "$name"; done
 goes_on() { kill -0 $map; }
-expect "the program still goes on" goes_on
+[ -z "$map" ] || expect "the program still goes on" goes_on
 leader() { covey hosts | grep coordinator | grep -qv '^h0 '; }
 expect "the first host had the lead, which has moved" leader
-wait $map
-status=$?
-expect "the program ends well" test $status = 0
 all_items() { [ "$(grep -c '^item ' "$dir/done")" = $items ] && [ "$(sort -u "$dir/done" | wc -l)" = $items ]; }
-expect "and all $items items were done, each with one result" all_items
+if [ -n "$map" ]; then
+    wait $map
+    status=$?
+    expect "the program ends well" test $status = 0
+    expect "and all $items items were done, each with one result" all_items
+else
+    skip "a bag of work goes on meanwhile" "Covey was built without its package for Python"
+fi
 none_old() { local name; for name in h0 h1 h2 h3; do [ "$(program_of "$name")" = "$dir/bin/$name" ] || return 1; done; }
 expect "all hosts run the new program" none_old
 sed 's/^/    /' "$dir/trouble" | head
