@@ -252,5 +252,5 @@ trap 'exit 143' TERM HUP
 BUILD=$build "$root/tests/lab/vm.sh" --hosts 2 -- "$root/scripts/bench.sh" "${options[@]}" --inside "$work"
 status=$?
 [ -z "$figures" ] || cat "$work/figures" >>"$figures"
-[ ! -f "$work/figures" ] || awk "${table[@]}" -f "$root/tests/bench/ratios.awk" "$work/figures"
+[ ! -f "$work/figures" ] || awk "${table[@]}" -f "$root/tests/bench/table.awk" -f "$root/tests/bench/ratios.awk" "$work/figures"
 exit $status

@@ -8,6 +8,7 @@
 #include "lib/drive/call.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
+#include "lib/msg/write_all.h"
 #include "proto/bag/bag_file.h"
 #include "proto/wire/error.h"
 
@@ -39,20 +40,6 @@ static void info_set(struct covey_bag_info *info, const char *name, const struct
 }
 
 /* ---- files ---- */
-
-static bool write_all(int fd, const uint8_t *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
 
 /* What was renamed is there after a crash, too. */
 static void folder_sync(const char *path)

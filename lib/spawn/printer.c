@@ -19,9 +19,8 @@
 #include "lib/member/home.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
+#include "lib/msg/write_all.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,22 +62,6 @@ int printer_printing(void)
 }
 
 /* ---- writing, by the thread ------------------------------------------------------------------ */
-
-/* Descriptors may have been made non-blocking by someone who shares them. */
-static bool write_all(int fd, const char *text, size_t size)
-{
-    struct pollfd entry = {.fd = fd, .events = POLLOUT};
-    while (size > 0) {
-        ssize_t n = write(fd, text, size);
-        if (n < 0 && errno == EAGAIN)
-            poll(&entry, 1, -1);
-        else if (n < 0 && errno != EINTR)
-            return false;
-        text += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
 
 static bool write_tagged(int fd, const struct piece *piece, bool begun)
 {

@@ -6,18 +6,6 @@
 # each system, time before processor time, and the ratio of the best MPI's time and Covey's. With
 # markdown=1 the table is Markdown.
 
-function median(list,    n, v, i, j, t) {
-    n = split(list, v, " ")
-    for (i = 2; i <= n; i++)
-        for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-    return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-}
-
-function size_text(size) {
-    if (size >= 1048576) return size / 1048576 " MiB"
-    return size >= 1024 ? size / 1024 " KiB" : size " B"
-}
-
 function what(call, size) {
     if (call == "barrier") return call
     if (call == "ping") return "half round trip, " size_text(size)

@@ -161,7 +161,7 @@ run_rounds() { # HOSTS
 # ---- All -----------------------------------------------------------------------------------------
 
 report() { # FIGURES
-    awk -v markdown="${MARKDOWN:-}" -f "$here/beside.awk" "$1"
+    awk -v markdown="${MARKDOWN:-}" -f "$here/table.awk" -f "$here/beside.awk" "$1"
 }
 
 run_here() {

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
 
-table() { awk "$@" -f tests/bench/beside.awk; }
+table() { awk "$@" -f tests/bench/table.awk -f tests/bench/beside.awk; }
 
 # Three rounds of the first line; no figure of one MPI in the second, of none in the third.
 figures='

@@ -5,18 +5,6 @@
 # SYSTEM being covey (in C), python or mpi4py, FIGURE microseconds or, where CALL is futures.WAY, a rate.
 # It prints medians over the rounds, and ratios: above 1 Covey in Python is ahead of mpi4py.
 
-function median(list,    n, v, i, j, t) {
-    n = split(list, v, " ")
-    for (i = 2; i <= n; i++)
-        for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-    return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-}
-
-function size_text(size) {
-    if (size >= 1048576) return size / 1048576 " MiB"
-    return size >= 1024 ? size / 1024 " KiB" : size " B"
-}
-
 function of(key, name) { return (key, name) in figures ? median(figures[key, name]) : "" }
 
 function shown(figure) {

@@ -99,4 +99,4 @@ for ((round = 1; round <= ${ROUNDS:-5}; round++)); do
         for system in "${systems[@]}"; do futures "$workers" "$system" "$round"; done
     done
 done
-awk -f tests/bench/python.awk "$OUT/figures.tsv"
+awk -f tests/bench/table.awk -f tests/bench/python.awk "$OUT/figures.tsv"

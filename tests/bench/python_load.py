@@ -13,33 +13,17 @@ PATIENCE, GROWTH_MIN, GROWTH_MAX = 4, 2, 16  # as in beside_load.c
 TAG = 1
 
 
-class Covey:
-    def __init__(self):
-        import covey
-
-        self.vm = covey.join()
-        self.team = self.vm.world()
-        self.rank, self.size = self.team.rank, self.team.size
+class Side:
+    """What both systems are called by alike: self.team with its calls, and self.put, self.get of arrays, self.at(rank)."""
 
     def ping(self, send, recv, peer, repetitions):
-        """Messages by tid, as beside_covey.c has them."""
-        put, get, peer, first = self.vm.Send, self.vm.Recv, self.team.tid(peer), self.rank % 2 == 0
+        put, get, peer, first = self.put, self.get, self.at(peer), self.rank % 2 == 0
         for _ in range(repetitions):
             if first:
                 put(send, peer, TAG)
             get(recv, peer, TAG)
             if not first:
                 put(send, peer, TAG)
-
-    def object(self, send, peer, repetitions):
-        put, get, peer, first = self.vm.send, self.vm.recv, self.team.tid(peer), self.rank % 2 == 0
-        for _ in range(repetitions):
-            if first:
-                put(send, peer, TAG)
-            got = get(peer, TAG)
-            if not first:
-                put(send, peer, TAG)
-        return got
 
     def barrier(self):
         self.team.Barrier()
@@ -51,21 +35,33 @@ class Covey:
         return self.team.Bcast, self.team.Allreduce, self.team.Alltoall
 
 
-class Mpi:
+class Covey(Side):
+    def __init__(self):
+        import covey
+
+        self.vm = covey.join()
+        self.team = self.vm.world()
+        self.rank, self.size = self.team.rank, self.team.size
+        self.put, self.get, self.at = self.vm.Send, self.vm.Recv, self.team.tid  # by tid, as beside_covey.c has them
+
+    def object(self, send, peer, repetitions):
+        put, get, peer, first = self.vm.send, self.vm.recv, self.at(peer), self.rank % 2 == 0
+        for _ in range(repetitions):
+            if first:
+                put(send, peer, TAG)
+            got = get(peer, TAG)
+            if not first:
+                put(send, peer, TAG)
+        return got
+
+
+class Mpi(Side):
     def __init__(self):
         from mpi4py import MPI
 
         self.team = MPI.COMM_WORLD
         self.rank, self.size = self.team.rank, self.team.size
-
-    def ping(self, send, recv, peer, repetitions):
-        put, get, first = self.team.Send, self.team.Recv, self.rank % 2 == 0
-        for _ in range(repetitions):
-            if first:
-                put(send, peer, TAG)
-            get(recv, peer, TAG)
-            if not first:
-                put(send, peer, TAG)
+        self.put, self.get, self.at = self.team.Send, self.team.Recv, int
 
     def object(self, send, peer, repetitions):
         put, get, first = self.team.send, self.team.recv, self.rank % 2 == 0
@@ -76,15 +72,6 @@ class Mpi:
             if not first:
                 put(send, peer, TAG)
         return got
-
-    def barrier(self):
-        self.team.Barrier()
-
-    def share(self, mine, all_of):
-        self.team.Allgather(mine, all_of)
-
-    def calls(self):
-        return self.team.Bcast, self.team.Allreduce, self.team.Alltoall
 
 
 def expect(is_right):

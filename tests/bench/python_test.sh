@@ -17,8 +17,8 @@ figures='
 8 python 1 futures.map100 0 10
 8 mpi4py 1 futures.map100 0 20'
 says() { # text that one line of the table begins with, blanks squeezed
-    awk -f tests/bench/python.awk <<<"$figures" | tr -s ' ' | grep -qxF -- "$1" ||
-        { awk -f tests/bench/python.awk <<<"$figures" && false; }
+    awk -f tests/bench/table.awk -f tests/bench/python.awk <<<"$figures" | tr -s ' ' | grep -qxF -- "$1" ||
+        { awk -f tests/bench/table.awk -f tests/bench/python.awk <<<"$figures" && false; }
 }
 expect "medians, what Python adds, and both ratios" says "half round trip, array, 1 B 0.50 2.00 3.00 1.50 4.00 1.50"
 expect "C has no objects" says "half round trip, object, 1 MiB - 30.0 300 - - 10.00"

@@ -7,13 +7,6 @@
 # single rounds. Ratios above 1 say that Covey is ahead. With drop_in=1 both systems ran one program,
 # and each of its ways has a line.
 
-function median(list,    n, v, i, j, t) {
-    n = split(list, v, " ")
-    for (i = 2; i <= n; i++)
-        for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-    return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-}
-
 function least_of(list,    n, v, i) {
     n = split(list, v, " ")
     for (i = 2; i <= n; i++) if (v[i] + 0 < v[1] + 0) v[1] = v[i]
@@ -41,11 +34,6 @@ function best(key, who, pattern,    n, i, names, m, least) {
         if (best_way == "" || m < least) { least = m; best_way = names[i] }
     }
     return best_way == "" ? "" : least
-}
-
-function size_text(size) {
-    if (size >= 1048576) return size / 1048576 " MiB"
-    return size >= 1024 ? size / 1024 " KiB" : size " B"
 }
 
 function is_bandwidth(load, size) { return load == "stream" || ((load == "ping" || load == "netpipe") && size > 4096) }

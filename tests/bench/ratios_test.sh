@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
 
-table() { awk "$@" -f tests/bench/ratios.awk; }
+table() { awk "$@" -f tests/bench/table.awk -f tests/bench/ratios.awk; }
 
 # Three rounds: PVM's direct route is its best, and Covey's packing "array".
 figures='

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/tool/web_feed.h"
+#include "tools/base/clock.h"
 #include "tools/web/web_server.h"
 
 static void take(struct board *board, const struct web_feed *feed, int number)
@@ -54,10 +55,10 @@ int main(int argc, char **argv)
     web_server_url(server, url);
     printf("%s\n", url);
     fflush(stdout);
-    for (int64_t at = web_now_ms(); !has_input();) {
-        int64_t left = at + period_ms - web_now_ms();
+    for (int64_t at = clock_ms(); !has_input();) {
+        int64_t left = at + period_ms - clock_ms();
         web_server_run(server, STDIN_FILENO, left < 0 ? 0 : (int)left);
-        if (web_now_ms() < at + period_ms)
+        if (clock_ms() < at + period_ms)
             continue;
         at += period_ms;
         if (number >= looks + BOARD_SAMPLES)

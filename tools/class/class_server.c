@@ -18,9 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tools/base/clock.h"
 #include "tools/class/adding.h"
 #include "tools/class/class_told.h"
 #include "tools/class/sockets.h"
@@ -62,11 +62,10 @@ struct class_server {
     struct visitor visitors[VISITORS_MAX];
 };
 
+/* The time of the door. */
 static uint64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return (uint64_t)clock_ms();
 }
 
 /* ---- messages of the VM ---------------------------------------------------------------------- */
@@ -358,7 +357,7 @@ static void ask_others(struct class_server *server)
 {
     const struct beacon beacon = {.version = CLASS_VERSION, .label = BEACON_ANY_LABEL};
     uint8_t question[BEACON_BYTES];
-    struct network networks[NETWORKS_MAX];
+    struct interface networks[NETWORKS_MAX];
     beacon_put_question(question, &beacon);
     int count = networks_find(networks);
     for (int i = 0; i < count; i++)

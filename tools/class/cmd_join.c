@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tools/base/arguments.h"
+#include "tools/base/clock.h"
 #include "tools/base/command.h"
 #include "tools/class/entrance.h"
 #include "tools/class/search.h"
@@ -116,7 +117,7 @@ static int join_found(const struct join *join, struct entrance *entrance)
     int tries = 0, wrong = 0;
     if (search_begin(&search, passcode_label(&join->code), join->port) != 0)
         return tool_error("join", "cannot ask for classes: %s", strerror(errno));
-    int64_t until = search_now_ms() + SEARCH_MS;
+    int64_t until = clock_ms() + SEARCH_MS;
     while (tries < TRIES_MAX && search_next(&search, until, &place)) {
         result = entrance_try(entrance, &place);
         if (result == ENTRANCE_JOINED || result == ENTRANCE_FAILED)
@@ -125,7 +126,7 @@ static int join_found(const struct join *join, struct entrance *entrance)
         wrong += result == ENTRANCE_WRONG;
         if (result == ENTRANCE_WRONG || result == ENTRANCE_CLOSED)
             search_settle(&search);
-        until = search_now_ms() + OTHERS_MS;
+        until = clock_ms() + OTHERS_MS;
     }
     int status = TOOL_FAILED;
     if (result == ENTRANCE_JOINED)

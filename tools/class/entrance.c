@@ -19,6 +19,7 @@
 #include "covey.h"
 #include "proto/wire/frame.h"
 #include "tools/base/child.h"
+#include "tools/base/clock.h"
 #include "tools/class/search.h"
 #include "tools/vm/launch.h"
 
@@ -62,10 +63,10 @@ static void daemon_listen(int fd, char said[CLASS_TEXT_MAX + 1])
 {
     size_t used = 0;
     ssize_t size = 1;
-    int64_t until = search_now_ms() + DAEMON_MS, now;
+    int64_t until = clock_ms() + DAEMON_MS, now;
     struct pollfd readable = {.fd = fd, .events = POLLIN};
     while (size > 0 && memchr(said, '\n', used) == NULL && used < CLASS_TEXT_MAX &&
-           (now = search_now_ms()) < until) {
+           (now = clock_ms()) < until) {
         if (poll(&readable, 1, (int)(until - now)) <= 0)
             continue;
         size = read(fd, said + used, CLASS_TEXT_MAX - used);
@@ -134,9 +135,9 @@ static void use_invitation(struct attempt *attempt)
 static bool is_host_already(const char *vm_name)
 {
     const struct covey_options options = {.vm = vm_name, .role = COVEY_ROLE_CONSOLE};
-    const int64_t until = search_now_ms() + ENDING_MS;
+    const int64_t until = clock_ms() + ENDING_MS;
     bool is = true;
-    while (is && search_now_ms() < until) {
+    while (is && clock_ms() < until) {
         covey_t *vm = NULL;
         is = covey_join(&vm, &options) == 0;
         covey_leave(&vm);
@@ -154,7 +155,7 @@ static bool on_welcome(struct attempt *attempt)
     snprintf(entrance->vm, sizeof entrance->vm, "%s", knock->vm);
     snprintf(entrance->host, sizeof entrance->host, "%s", knock->host);
     attempt->proved = true;
-    attempt->until_ms = search_now_ms() + JOIN_MS;
+    attempt->until_ms = clock_ms() + JOIN_MS;
     if (knock->protocol != WIRE_VERSION) {
         result_of(entrance, ENTRANCE_FAILED,
                   "the class on %s speaks protocol %u, this Covey %d: install the same version",
@@ -209,7 +210,7 @@ static bool attempt_send(struct attempt *attempt)
         if (sent > 0)
             knock_sent(&attempt->knock, (size_t)sent);
         struct pollfd writable = {.fd = attempt->fd, .events = POLLOUT};
-        int64_t now = search_now_ms();
+        int64_t now = clock_ms();
         if (sent < 0 &&
             (now >= attempt->until_ms || poll(&writable, 1, (int)(attempt->until_ms - now)) < 0))
             return false;
@@ -267,7 +268,7 @@ static bool attempt_take(struct attempt *attempt, const uint8_t *bytes, size_t s
 static enum entrance_result attempt_run(struct attempt *attempt)
 {
     enum entrance_result result = ENTRANCE_DEAF;
-    for (int64_t now; (now = search_now_ms()) < attempt->until_ms;) {
+    for (int64_t now; (now = clock_ms()) < attempt->until_ms;) {
         uint8_t bytes[READ_BYTES];
         struct pollfd readable = {.fd = attempt->fd, .events = POLLIN};
         if (!attempt_send(attempt))
@@ -302,7 +303,7 @@ enum entrance_result entrance_try(struct entrance *entrance, const struct place 
     enum entrance_result result;
     attempt = (struct attempt){.entrance = entrance,
                                .fd = socket_connect(place),
-                               .until_ms = search_now_ms() + CONNECT_MS + TALK_MS};
+                               .until_ms = clock_ms() + CONNECT_MS + TALK_MS};
     randombytes_buf(seed, sizeof seed);
     knock_begin(&attempt.knock, entrance->code, seed);
     if (attempt.fd >= 0 && is_connected(attempt.fd))

@@ -7,19 +7,12 @@
 #include <poll.h>
 #include <sodium.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "proto/class/channel.h"
+#include "tools/base/clock.h"
 
 #define ASK_MS 250
-
-int64_t search_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 int search_begin(struct search *search, unsigned label, uint16_t port)
 {
@@ -43,7 +36,7 @@ static void ask(struct search *search)
     beacon_put_question(question, &search->question);
     for (int i = 0; i < search->asked_count; i++)
         socket_broadcast(search->fd, &search->asked[i], search->port, question, sizeof question);
-    search->ask_ms = search_now_ms() + ASK_MS;
+    search->ask_ms = clock_ms() + ASK_MS;
 }
 
 static bool is_known(const struct search *search, const struct place *place, const uint8_t *id)
@@ -85,7 +78,7 @@ void search_settle(struct search *search)
 
 bool search_next(struct search *search, int64_t until_ms, struct place *place)
 {
-    for (int64_t now; (now = search_now_ms()) < until_ms;) {
+    for (int64_t now; (now = clock_ms()) < until_ms;) {
         if (now >= search->ask_ms)
             ask(search);
         int64_t next = search->ask_ms < until_ms ? search->ask_ms : until_ms;

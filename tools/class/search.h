@@ -14,7 +14,7 @@ struct search {
     int fd;
     struct beacon question;
     uint16_t port;
-    struct network asked[NETWORKS_MAX];
+    struct interface asked[NETWORKS_MAX];
     int asked_count;
     struct place
         found[SEARCH_FOUND_MAX]; /* those that search_next() has given, the last one last */
@@ -34,8 +34,5 @@ bool search_next(struct search *search, int64_t until_ms, struct place *place);
 
 /* The class that was found last is not the one: it is not found at another place either. */
 void search_settle(struct search *search);
-
-/* Monotonic time. */
-int64_t search_now_ms(void);
 
 #endif

@@ -83,7 +83,7 @@ bool place_is_loopback(const struct place *place)
     return strncmp(host, LOOPBACK, strlen(LOOPBACK)) == 0 || strcmp(host, "::1") == 0;
 }
 
-static bool is_listed(const struct network *networks, int count, unsigned index)
+static bool is_listed(const struct interface *networks, int count, unsigned index)
 {
     for (int i = 0; i < count; i++)
         if (networks[i].index == index)
@@ -91,11 +91,11 @@ static bool is_listed(const struct network *networks, int count, unsigned index)
     return index == 0;
 }
 
-int networks_find(struct network networks[NETWORKS_MAX])
+int networks_find(struct interface networks[NETWORKS_MAX])
 {
     struct ifaddrs *all = NULL;
     int count = 1;
-    networks[0] = (struct network){.name = "lo"};
+    networks[0] = (struct interface){.name = "lo"};
     if (getifaddrs(&all) != 0)
         return count;
     for (const struct ifaddrs *i = all; i != NULL && count < NETWORKS_MAX; i = i->ifa_next) {
@@ -103,7 +103,7 @@ int networks_find(struct network networks[NETWORKS_MAX])
         if (i->ifa_addr == NULL || i->ifa_addr->sa_family != AF_INET ||
             (i->ifa_flags & wanted) != wanted || is_listed(networks, count, index))
             continue;
-        networks[count] = (struct network){.index = index};
+        networks[count] = (struct interface){.index = index};
         snprintf(networks[count++].name, NETWORK_NAME_BYTES, "%s", i->ifa_name);
     }
     freeifaddrs(all);
@@ -149,7 +149,7 @@ int socket_ask(void)
 
 /* The address that means all, through an interface that is named: an interface's own broadcast
  * address may not be set. */
-void socket_broadcast(int fd, const struct network *network, uint16_t port, const void *bytes,
+void socket_broadcast(int fd, const struct interface *network, uint16_t port, const void *bytes,
                       size_t size)
 {
     union {

@@ -27,14 +27,15 @@ void place_print_host(const struct place *place, char text[PLACE_TEXT_MAX]);
 bool place_set_port(struct place *place, uint16_t port);
 bool place_is_loopback(const struct place *place);
 
-/* A network of this machine, by its interface; the first of the list is the machine alone. */
-struct network {
+/* Of this machine, to a network that can be broadcast to; the first of the list is the machine
+ * alone. */
+struct interface {
     unsigned index; /* 0: this machine */
     char name[NETWORK_NAME_BYTES];
 };
 
 /* All that have an IPv4 address and can be broadcast to: their number. */
-int networks_find(struct network networks[NETWORKS_MAX]);
+int networks_find(struct interface networks[NETWORKS_MAX]);
 
 /* Each of these returns a descriptor that does not block, or -1 with errno. */
 
@@ -44,7 +45,7 @@ int socket_hear(uint16_t port);
 int socket_ask(void);
 
 /* Sends a datagram to that port of all machines of a network. One that is down gets none. */
-void socket_broadcast(int fd, const struct network *network, uint16_t port, const void *bytes,
+void socket_broadcast(int fd, const struct interface *network, uint16_t port, const void *bytes,
                       size_t size);
 
 /* Listens at that TCP port if it is free, otherwise at any; *port becomes which. */

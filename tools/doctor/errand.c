@@ -11,19 +11,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tools/base/child.h"
+#include "tools/base/clock.h"
 
 #define POLITE_MS 1500 /* to end by itself, then again after SIGTERM */
-
-static long long now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- Starting ----------------------------------------------------------------------------- */
 
@@ -115,9 +108,9 @@ void errands_run(struct errand *errands, int n, int ms, errand_line_fn *fn,
                  bool (*done)(const void *context), void *context)
 {
     struct pollfd *fds = calloc((size_t)n + 1, sizeof *fds);
-    long long end = now_ms() + ms;
+    long long end = clock_ms() + ms;
     long long left;
-    while (fds && !done(context) && fill_fds(fds, errands, n) && (left = end - now_ms()) > 0) {
+    while (fds && !done(context) && fill_fds(fds, errands, n) && (left = end - clock_ms()) > 0) {
         if (poll(fds, (nfds_t)n, (int)left) < 0 && errno != EINTR)
             break;
         for (int i = 0; i < n; i++) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tools/base/arguments.h"
+#include "tools/base/clock.h"
 #include "tools/base/command.h"
 #include "tools/list/listing.h"
 #include "tools/list/report.h"
@@ -273,18 +274,11 @@ static bool take_key(struct display_view *view, int key)
     return true;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Until it is time for the next picture; false: the end. */
 static bool follow_keys(struct top *top, struct display *display, int for_ms)
 {
-    int64_t end = now_ms() + for_ms;
-    for (int64_t now; (now = now_ms()) < end;) {
+    int64_t end = clock_ms() + for_ms;
+    for (int64_t now; (now = clock_ms()) < end;) {
         int key = display_key(display, (int)(end - now));
         if (key == DISPLAY_NONE)
             continue;

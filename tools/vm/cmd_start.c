@@ -39,7 +39,7 @@
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 #define PART 2000      /* so many hosts are added at once */
 
-struct network {
+struct network_words {
     const char *topology;  /* path, or NULL */
     const char *slow;      /* rules, or NULL */
     char file[SLOW_BYTES]; /* where these come from */
@@ -61,7 +61,7 @@ struct start {
     struct covey_host_spec own; /* the first daemon, as far as the host file says */
     struct hostspec common;     /* what the command line says of the hosts it names */
     bool local;
-    struct network network;
+    struct network_words network;
     bool encrypt, loopback, quiet, step;
     bool class;   /* students join it by a code */
     bool service; /* the first daemon is systemd's */

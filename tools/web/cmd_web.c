@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "tools/base/arguments.h"
+#include "tools/base/clock.h"
 #include "tools/base/command.h"
 #include "tools/base/interrupt.h"
 #include "tools/web/web_server.h"
@@ -120,9 +121,9 @@ static void on_interrupt(void *context, int signal_number, int count)
 
 static void serve(struct web *web)
 {
-    int64_t until = web_now_ms() + (int64_t)(web->for_s * 1000);
+    int64_t until = clock_ms() + (int64_t)(web->for_s * 1000);
     for (bool ending = false; !ending;) {
-        int64_t left = web->for_s > 0 ? until - web_now_ms() : PERIOD_MS;
+        int64_t left = web->for_s > 0 ? until - clock_ms() : PERIOD_MS;
         eventfd_t times;
         web_server_run(web->server, web->wake_fd, left < PERIOD_MS ? (int)left : PERIOD_MS);
         eventfd_read(web->wake_fd, &times);
@@ -137,7 +138,7 @@ static void serve(struct web *web)
             web_look_free(look);
             web_server_tell(web->server);
         }
-        ending = ending || (web->for_s > 0 && web_now_ms() >= until);
+        ending = ending || (web->for_s > 0 && clock_ms() >= until);
     }
 }
 

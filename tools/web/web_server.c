@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "proto/embed/embed.h"
+#include "tools/base/clock.h"
 #include "tools/web/web_told.h"
 
 #define REQUEST_MS 5000
@@ -72,13 +72,6 @@ struct web_server {
     struct web_client clients[WEB_CONNECTIONS];
 };
 
-int64_t web_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ---- clients ---- */
 
 static void client_end(struct web_client *client)
@@ -92,7 +85,7 @@ static void client_end(struct web_client *client)
 static void client_becomes(struct web_client *client, enum web_client_is is)
 {
     client->is = is;
-    client->since_ms = web_now_ms();
+    client->since_ms = clock_ms();
 }
 
 static void client_put(struct web_client *client, char *out, size_t bytes)
@@ -173,7 +166,7 @@ static bool answer_events(struct web_server *server, struct web_client *client)
         return false;
     setsockopt(client->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     web_told_begin(&client->told, server->board);
-    web_budget_begin(&client->budget, server->settings.bytes_per_s, web_now_ms());
+    web_budget_begin(&client->budget, server->settings.bytes_per_s, clock_ms());
     return true;
 }
 
@@ -229,7 +222,7 @@ static bool client_send(struct web_client *client)
             return false;
         client->sent += (size_t)n;
         if (client->is == CLIENT_VIEWS)
-            client->since_ms = web_now_ms();
+            client->since_ms = clock_ms();
     }
     client_put(client, NULL, 0);
     if (client->is == CLIENT_ANSWERED) {
@@ -257,7 +250,7 @@ static bool viewer_tell(struct web_server *server, struct web_client *client, in
     return true;
 }
 
-/* When a client is late, in the time of web_now_ms(). */
+/* When a client is late, in the time of clock_ms(). */
 static int64_t client_end_ms(const struct web_client *client)
 {
     switch (client->is) {
@@ -298,7 +291,7 @@ static void client_accept(struct web_server *server)
         client->number = server->numbers++;
         client_becomes(client, CLIENT_ASKS);
     } else if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) {
-        server->pause_until_ms = web_now_ms() + PAUSE_MS;
+        server->pause_until_ms = clock_ms() + PAUSE_MS;
     }
 }
 
@@ -340,7 +333,7 @@ static int64_t idle_ms(struct web_server *server, int64_t now_ms)
 static bool serve_once(struct web_server *server, int wake_fd, int64_t until_ms)
 {
     struct pollfd fds[WEB_CONNECTIONS + 2];
-    int64_t now = web_now_ms(), wait = idle_ms(server, now);
+    int64_t now = clock_ms(), wait = idle_ms(server, now);
     if (wait > until_ms - now)
         wait = until_ms > now ? until_ms - now : 0;
     for (int i = 0; i < WEB_CONNECTIONS; i++) {
@@ -353,7 +346,7 @@ static bool serve_once(struct web_server *server, int wake_fd, int64_t until_ms)
     fds[WEB_CONNECTIONS + 1] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
     if (poll(fds, WEB_CONNECTIONS + 2, (int)wait) < 0)
         return false;
-    now = web_now_ms();
+    now = clock_ms();
     for (int i = 0; i < WEB_CONNECTIONS; i++)
         if (server->clients[i].fd >= 0)
             client_serve(server, &server->clients[i], fds[i].revents, now);
@@ -364,14 +357,14 @@ static bool serve_once(struct web_server *server, int wake_fd, int64_t until_ms)
 
 void web_server_run(struct web_server *server, int wake_fd, int timeout_ms)
 {
-    int64_t until = web_now_ms() + timeout_ms;
-    while (!serve_once(server, wake_fd, until) && web_now_ms() < until)
+    int64_t until = clock_ms() + timeout_ms;
+    while (!serve_once(server, wake_fd, until) && clock_ms() < until)
         continue;
 }
 
 void web_server_tell(struct web_server *server)
 {
-    int64_t now = web_now_ms();
+    int64_t now = clock_ms();
     for (int i = 0; i < WEB_CONNECTIONS; i++) {
         struct web_client *client = &server->clients[i];
         if (client->fd < 0 || client->is != CLIENT_VIEWS)

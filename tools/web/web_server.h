@@ -46,7 +46,4 @@ void web_server_run(struct web_server *server, int wake_fd, int timeout_ms);
 /* The board has taken a look, which viewers are told of from now on. */
 void web_server_tell(struct web_server *server);
 
-/* Monotonic time. */
-int64_t web_now_ms(void);
-
 #endif
