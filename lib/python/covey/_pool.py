@@ -268,9 +268,10 @@ class Pool:
         except CoveyError:
             pass
         self.keeper.join()
-        self.gets.free()
-        self.puts.free()
-        self.vm.leave()
+        with self.lock:  # shutdown() has come back from the bag that it closed
+            self.gets.free()
+            self.puts.free()
+            self.vm.leave()
         self.wanted = 0
         _pools.discard(self)
 
