@@ -80,7 +80,7 @@ export COVEY_SOCKET
 COVEY_SOCKET=$(socket_of spare)
 : >"$dir/done" >"$dir/trouble"
 map=
-if covey map --help >/dev/null 2>&1; then # it is Python's
+if "$BUILD/covey-map" --help >/dev/null 2>&1; then # it is Python's, at the place where it was built
     covey map --retries 5 "$dir/commands" >"$dir/done" 2>"$dir/trouble" &
     map=$!
     within 20 grep -q item "$dir/done"
