@@ -13,6 +13,7 @@
 #define SEED 1 /* of the schedule's search: one network has one schedule */
 #define CALLS_LEAST 5
 #define CALLS_MOST 21 /* of short blocks, which losses make take now one time, now another */
+#define CHAINS 5      /* of so many calls */
 #define CALLS_FRAMES 100000.0      /* of all */
 #define PLAYED_FRAMES_MAX 400000.0 /* of a call */
 #define PLAYED_BLOCK_MIN 16.0      /* frames of a block, whatever that comes to */
@@ -60,6 +61,12 @@ static int calls_of(const struct network *network, double frames)
     return (int)fmin(fmax(CALLS_FRAMES / (pairs * frames), CALLS_LEAST), CALLS_MOST);
 }
 
+/* Where losses count so much that a median of few calls is chance. */
+static int chains_of(int calls)
+{
+    return calls == CALLS_MOST ? CHAINS : 1;
+}
+
 int model_alltoall(const struct network *network, const struct net_config *config, double bytes,
                    struct model_alltoall *result)
 {
@@ -82,7 +89,7 @@ int model_alltoall(const struct network *network, const struct net_config *confi
                                       .schedule = &schedule,
                                       .bytes = bytes,
                                       .stream_bytes = stream_bytes(played)};
-        failed = exchange_play(network, config, &what, calls, &found);
+        failed = exchange_play(network, config, &what, calls, chains_of(calls), &found);
         *seconds[way] = found.seconds * (bytes > played ? bytes / played : 1);
     }
     schedule_destroy(&schedule);

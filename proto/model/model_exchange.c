@@ -313,23 +313,35 @@ static int play_calls(struct play *x, const struct exchange *what, int calls,
     return 0;
 }
 
-int exchange_play(const struct network *network, const struct net_config *config,
-                  const struct exchange *what, int calls, struct exchange_result *result)
+static int play_chain(const struct network *network, const struct net_config *config,
+                      const struct exchange *what, int calls, struct exchange_result *results)
 {
     struct play x = {.network = network,
                      .way = what->way,
                      .count = network->rank_count,
                      .bytes = what->stream_bytes,
                      .frame_bytes = config->frame_bytes};
-    struct exchange_result *results = calloc((size_t)calls + 1, sizeof *results);
-    int failed = results == NULL ? -1 : play_prepare(&x, config, what);
+    int failed = play_prepare(&x, config, what);
     if (failed == 0)
         failed = play_calls(&x, what, calls, results);
-    if (failed == 0) {
-        qsort(results, (size_t)calls, sizeof *results, by_seconds);
-        *result = results[calls / 2];
-    }
     play_finish(&x);
+    return failed;
+}
+
+int exchange_play(const struct network *network, const struct net_config *config,
+                  const struct exchange *what, int calls, int chains,
+                  struct exchange_result *result)
+{
+    size_t count = (size_t)calls * (size_t)chains;
+    struct exchange_result *results = calloc(count + 1, sizeof *results);
+    int failed = results == NULL ? -1 : 0;
+    struct net_config seeded = *config;
+    for (int i = 0; i < chains && failed == 0; i++, seeded.seed++)
+        failed = play_chain(network, &seeded, what, calls, results + (size_t)i * (size_t)calls);
+    if (failed == 0) {
+        qsort(results, count, sizeof *results, by_seconds);
+        *result = results[count / 2];
+    }
     free(results);
     return failed;
 }

@@ -28,9 +28,12 @@ struct exchange_result {
     double lost;    /* frames that full queues dropped, as a share of those that blocks have */
 };
 
-/* Plays it `calls` times, after one that does not count, as it opens the streams; the result is the
- * median call's. Returns 0, or -1: memory is exhausted. */
+/* Plays it `calls` times, after one that does not count, as it opens the streams; and all that
+ * `chains` times, each from another seed: what a call loses decides when the next one sends, so the
+ * calls of one chain have much in common. The result is the median call's of all. Returns 0, or -1:
+ * memory is exhausted. */
 int exchange_play(const struct network *network, const struct net_config *config,
-                  const struct exchange *what, int calls, struct exchange_result *result);
+                  const struct exchange *what, int calls, int chains,
+                  struct exchange_result *result);
 
 #endif

@@ -126,8 +126,7 @@ static void link_start(struct net *net, struct net_link *link)
     const struct net_frame *f = &net->frames[link->first];
     link->waiting -= f->bytes;
     link->ready_s = fmax(net->now_s, link->ready_s) + f->bytes / link->bytes_per_s;
-    double goes_s = link->ready_s - net->config.burst_bytes / link->bytes_per_s;
-    net_timer_add(net, fmax(net->now_s, goes_s), TIMER_LINK, (int)(link - net->links), 0);
+    net_timer_add(net, link->ready_s, TIMER_LINK, (int)(link - net->links), 0);
 }
 
 /* Into the queue of its next link, where it may be lost, or to its host. */

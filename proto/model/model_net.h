@@ -27,7 +27,6 @@ struct net_config {
     double frame_bytes;  /* of a message in a full frame */
     double header_bytes; /* that a frame takes on a link besides, gaps and checksums included */
     double queue_bytes;  /* of each link, each way */
-    double burst_bytes;  /* that a link which was idle lets pass at once; 0: a wire */
     double delay_s;      /* of a short message from task to task over idle links (alpha) */
     double skew_s;       /* tasks begin within so long, each at any time of it */
     uint64_t seed;       /* of when tasks begin, and how long each takes to react */

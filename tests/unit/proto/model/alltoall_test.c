@@ -95,17 +95,6 @@ static void test_headers(void)
     NEAR(ear.whole_s, 0.00125 + 2 * 0.00075 + 0.0005); /* waits behind the first one there */
 }
 
-/* Where an idle link lets two frames pass at once, of four the last two take their time, on all
- * links at once. */
-static void test_a_burst(void)
-{
-    struct net_config config = plain;
-    struct ear ear;
-    config.burst_bytes = 2000;
-    converge(star, &config, 1, 4000, &ear);
-    NEAR(ear.whole_s, 0.002);
-}
-
 /* Two share the receiver's link. */
 static void test_messages_meet(void)
 {
@@ -162,7 +151,7 @@ static double played_as(const struct network *network, const struct net_config *
     struct schedule schedule;
     CU_ASSERT_EQUAL_FATAL(schedule_create(&schedule, network, 1), 0);
     const struct exchange what = {way, &schedule, bytes, bytes};
-    CU_ASSERT_EQUAL(exchange_play(network, config, &what, 2, &result), 0);
+    CU_ASSERT_EQUAL(exchange_play(network, config, &what, 2, 1, &result), 0);
     NEAR(result.lost, 0);
     schedule_destroy(&schedule);
     return result.seconds;
@@ -201,12 +190,8 @@ static void test_alltoall_over_a_trunk(void)
 /* As covey predict has it. */
 static struct model_alltoall predict(const char *text, double bytes)
 {
-    static const struct net_config config = {.frame_bytes = 1448,
-                                             .header_bytes = 90,
-                                             .queue_bytes = 131072,
-                                             .burst_bytes = 3076,
-                                             .delay_s = 1e-4,
-                                             .seed = 1};
+    static const struct net_config config = {
+        .frame_bytes = 1448, .header_bytes = 90, .queue_bytes = 131072, .delay_s = 1e-4, .seed = 1};
     struct model_alltoall result = {0};
     struct network network;
     make(&network, text);
@@ -322,7 +307,6 @@ int main(void)
     static const struct test_case cases[] = {
         {"a message alone", test_a_message_alone},
         {"headers", test_headers},
-        {"a burst", test_a_burst},
         {"messages meet", test_messages_meet},
         {"a full queue", test_a_full_queue},
         {"a timeout", test_a_timeout},
