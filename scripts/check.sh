@@ -5,10 +5,10 @@
 # script tests/DIR/NAME_test.sh, or tests/fuzz/NAME_fuzz.c (its seeds are replayed by
 # $BUILD/tests/fuzz/NAME_fuzz); scripts/suites.sh says how it is called. A suite's last line
 # `N passed, N failed, N skipped` counts; without such a line its exit status counts as one test, 77
-# as one that cannot run here. What it prints goes to $BUILD/test-logs/, and is shown when it fails. A
-# suite fails when it runs longer than a machine takes that is four times as slow as 120 s (or the
-# line `timeout: SECONDS` in its first lines) allow, and when it leaves processes, sockets or files of
-# its runtime directory behind.
+# as one that cannot run here. What it prints goes to $BUILD/test-logs/; when it fails, what says so is
+# shown, and the end. A suite fails when it runs longer than a machine takes that is four times as slow
+# as 120 s (or the line `timeout: SECONDS` in its first lines) allow, and when it leaves processes,
+# sockets or files of its runtime directory behind.
 #
 # CHECK_JOBS suites run at once (default: three more than there are processors, for most wait most of
 # the time), those that may take longest first.
@@ -107,6 +107,19 @@ counts_of() { # log, status
     fi
 }
 
+# The lines by which suites in shell, of CUnit and in Python tell of a failure, and what led to them.
+FAILURES='^ *FAILED|(^|[^[:alnum:]])not ok|^(FAIL|ERROR): |^[[:alpha:]_.]+(Error|Exception)\b|Assertion .* failed'
+FAILURE_LINES=60
+END_LINES=15
+
+failures_of() { # log
+    local lines
+    lines=$(grep -aE -B 5 "$FAILURES" "$1")
+    [ -n "$lines" ] || return
+    echo "what failed in $1:"
+    head -n "$FAILURE_LINES" <<<"$lines" | sed 's/^/| /'
+}
+
 report() { # name, status, seconds, leaks, log
     local passed failed skipped
     read -r passed failed skipped < <(counts_of "$5" "$2")
@@ -122,8 +135,9 @@ report() { # name, status, seconds, leaks, log
                 "$skips" "$3"
             [ "$2" -eq 124 ] || [ "$2" -eq 137 ] && echo "    it ran out of time"
             [ -n "$4" ] && echo "    ${4//$'\n'/$'\n'    }"
+            failures_of "$5" | sed 's/^/    /'
             echo "    the end of $5:"
-            tail -n "${CHECK_LOG_LINES:-40}" "$5" | sed 's/^/    | /'
+            tail -n "$END_LINES" "$5" | sed 's/^/    | /'
         } >"$scratch/$1.report"
         cat "$scratch/$1.report"
     fi

@@ -44,6 +44,15 @@ fails() { ! check "$@" >/dev/null; }
 suite good 'echo "3 passed, 0 failed, 2 skipped"'
 suite silent 'true'
 suite bad 'echo "the reason"; echo "1 passed, 2 failed, 0 skipped"; exit 1'
+for how in shell:'FAILED: a name: a reason' c:'    x_test.c:7: a == b
+FAILED: a name' task:'[t40001] not ok a name' python:'FAILED: a name
+Traceback (most recent call last):
+AssertionError: 1 != 2'; do
+    suite "early_${how%%:*}" "cat <<'END'
+${how#*:}
+END
+seq 100; echo '1 passed, 1 failed, 0 skipped'; exit 1"
+done
 suite crash 'echo "5 passed, 0 failed, 0 skipped"; kill -SEGV $$'
 suite liar 'echo "5 passed, 0 failed, 0 skipped"; exit 1'
 suite unable 'exit 77'
@@ -56,6 +65,11 @@ expect "suites are added up" last_line_is "4 passed, 0 failed, 2 skipped" good_t
 expect "failures are counted" last_line_is "4 passed, 2 failed, 2 skipped" good_test.sh bad_test.sh
 expect "a failure is the exit status" fails good_test.sh bad_test.sh
 expect "a failing suite's words are shown" says "the reason" bad_test.sh
+expect "what failed is shown though much follows it" says "| FAILED: a name: a reason" early_shell_test.sh
+expect "a condition of CUnit" says "|     x_test.c:7: a == b" early_c_test.sh
+expect "a task's line" says "| [t40001] not ok a name" early_task_test.sh
+expect "an exception of Python" says "| AssertionError: 1 != 2" early_python_test.sh
+expect "and the end" says "| 100" early_shell_test.sh
 expect "a crash after the last line is a failure" last_line_is "5 passed, 1 failed, 0 skipped" crash_test.sh
 expect "an exit status beats the line" last_line_is "5 passed, 1 failed, 0 skipped" liar_test.sh
 expect "status 77 is a skip" last_line_is "1 passed, 0 failed, 1 skipped" silent_test.sh unable_test.sh
