@@ -114,6 +114,7 @@ serve() { # arguments of web_serve
     opened
 }
 end() { exec {rein}>&- && wait $web; }
+# What is read is of one moment: of what had come it is drawn before.
 seen() { BROWSE_S=120 "$browse" "$dir/browser" "$url" 1300 1900 "until=document.documentElement.dataset.drawn > 0" "$@" >"$dir/out" 2>"$dir/err" || { cat "$dir/err" && false; }; }
 line() { sed -n "$1p" "$dir/out"; }
 
@@ -122,7 +123,7 @@ serve 100 40 20 100 101 10000000
 ask "$port" "GET /events?token=$token HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" keep
 slow=$wire # it reads no more
 if command -v chromium >/dev/null; then
-    expect "a browser draws a hundred hosts" seen "until=newest >= 400 && totals !== null" 'eval=document.getElementById("missing").textContent' \
+    expect "a browser draws a hundred hosts" seen "until=newest >= 400 && totals !== null && totals.tasks === 4000 && bags.length > 0 && net !== null && (draw(), true)" 'eval=document.getElementById("missing").textContent' \
         'eval=document.getElementById("timeline").height > 1000' 'eval=document.querySelectorAll("#hosts tbody tr").length' \
         'eval=document.querySelector("#bags progress").value > 0' 'eval=document.getElementById("network").textContent.includes("node99")' \
         'eval=(document.getElementById("open").click(), draw(), drawnRows.length)' 'eval=document.getElementById("view").textContent'
@@ -133,25 +134,26 @@ if command -v chromium >/dev/null; then
     expect "the network" [ "$(line 5)" = true ]
     expect "and so many tasks as fit" [ "$(line 6)" = 160 ]
     expect "of which it says so" grep -q '^rows 1 to 160 of 6' "$dir/out"
-    expect "who waits" seen 'until=waits !== null && totals !== null' 'eval=document.getElementById("waitsnote").textContent' 'eval=document.querySelectorAll("#waits tbody tr").length' \
+    expect "who waits" seen 'until=waits !== null && totals !== null && (draw(), true)' 'eval=document.getElementById("waitsnote").textContent' 'eval=document.querySelectorAll("#waits tbody tr").length' \
         'eval=document.querySelector("#waits tbody tr").textContent' 'eval=document.getElementById("waitsfirst").textContent'
     expect "how many, and of whom that is not known" grep -qE '^[0-9]{4} tasks wait now; the 20 longest waits are shown, all: covey ps --sort wait. Of [0-9]{3} tasks it is not known' "$dir/out"
     expect "with the longest" [ "$(line 2)" = 20 ]
     expect "of which it says who, where, what for and how long" grep -qE '^t[0-9a-f]+node[0-9]+simulate --part [0-9]+(lock result|bag_get frames|recv from t40001 tag 11)17 min$' "$dir/out"
     expect "and for whom most wait" grep -qE '^Most wait for t40001: 1[0-9]{3} tasks' "$dir/out"
-    expect "messages" seen 'until=flights !== null && newest >= 300 && ring.size > 0' 'eval=document.getElementById("flightsnote").textContent' \
+    expect "messages" seen 'until=flights !== null && newest >= 300 && (draw(), ring.size > 0)' 'eval=document.getElementById("flightsnote").textContent' \
         'eval=document.querySelectorAll("#pairs tbody tr").length' 'eval=ring.size' 'eval=dots.length <= DOTS_ALL'
     expect "how many, and what is left out" grep -qE '^In the last 2 s [0-9]+ messages of [0-9]{4} pairs of tasks, .* The 64 pairs with most are shown[.] .*Not all tasks were asked[.] 96 of 512 tasks are in the ring[.]' "$dir/out"
     expect "a table of those with most" [ "$(line 2)" = 12 ]
     expect "a ring of so many tasks as have room" [ "$(line 3)" = 96 ]
     expect "and no more dots than are meant" [ "$(tail -n 1 "$dir/out")" = true ]
-    expect "what tasks do" seen "until=newest >= 300 && taskFigures.some(b => b !== 255)" 'eval=(document.getElementById("open").click(), draw(), describe(0, TOP + H * (1 + drawnRows.findIndex(r => r.task === 14 || r.task === 4)) - 1))' \
+    # samples of the past come last, and rows go to other tasks: the words are of one that has all that is told
+    expect "what tasks do" seen 'until=first <= newest - S + 1 && (document.getElementById("open").click(), draw(), told = drawnRows.findIndex(r => r.task !== undefined && shares[taskBytes[place(newest) * TASKS + r.task]] && taskFigures[r.task * FIGURES + 2] !== UNKNOWN)) >= 0 && (told = describe(0, TOP + H * (1 + told) - 1), true)' 'eval=told' \
         'eval=(() => { const c = document.getElementById("timeline"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, has = n => { for (let i = 0; i < d.length; i += 4) if (d[i] === ink[n][0] && d[i + 1] === ink[n][1] && d[i + 2] === ink[n][2]) return true; return false; }; return ["compute", "call", "wait"].map(has).join(); })()'
-    expect "is told in words" [ "$(grep -cE '^(computes [0-9]+ %, in calls [0-9]+ %, waits [0-9]+ %, seen for|now: CPU [0-9]+ %, memory [0-9]+ MB|out [0-9]+/s messages, .*/s; in [0-9]+/s, )' "$dir/out")" = 3 ]
+    expect "is told in words" [ "$(grep -cE '^(computes [0-9]+ %, in calls [0-9]+ %, waits [0-9]+ %, seen for|now: CPU [0-9]+ %, memory [0-9.]+ MB|out [0-9.]+/s messages, .*/s; in [0-9.]+/s, )' "$dir/out")" = 3 ]
     expect "and in colours" grep -qx 'true,true,true' "$dir/out"
     end
-    serve 2 6 1 100 100 10000000 "$hostile"
-    expect "hostile names" seen 'until=totals !== null && waits !== null && flights !== null && ring.size > 0 && document.getElementById("log").childElementCount > 3' 'eval=document.body.innerText' 'eval=document.title' \
+    serve 2 6 1 100 1000000 10000000 "$hostile" # its looks go on: dots fly after each
+    expect "hostile names" seen 'until=totals !== null && waits !== null && flights !== null && document.getElementById("log").childElementCount > 3 && (draw(), ring.size > 0)' 'eval=document.body.innerText' 'eval=document.title' \
         'eval=typeof owned' 'eval=document.images.length + document.scripts.length'
     expect "of the VM are shown" grep -qF "Virtual machine $hostile" "$dir/out"
     shown() {
