@@ -171,7 +171,8 @@ static int params_make(struct bag_params *params, const char *name,
                                   .keep = o->keep != 0,
                                   .copies = o->copies == 0  ? BAG_BACKUPS_MAX
                                             : o->copies < 0 ? 0
-                                                            : (uint8_t)o->copies};
+                                                            : (uint8_t)o->copies,
+                                  .single = o->single != 0};
     memcpy(params->name, name, strlen(name) + 1);
     return COVEY_OK;
 }

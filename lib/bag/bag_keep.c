@@ -196,7 +196,8 @@ static int load(covey_t *vm, const struct bag_file *file, const char *name)
                                               .deaths_max = (int)p->deaths_max,
                                               .in_order = p->in_order,
                                               .keep = 1,
-                                              .copies = p->copies == 0 ? -1 : p->copies};
+                                              .copies = p->copies == 0 ? -1 : p->copies,
+                                              .single = p->single};
     int error = covey_bag_create(vm, name, &options, &bag);
     if (error != COVEY_OK)
         return error;

@@ -20,7 +20,8 @@ typedef struct covey_bag covey_bag_t; /* an attachment to a bag of work */
  *
  * A taken item is leased: when the worker dies, its host dies, or the lease runs out, the item is
  * given to somebody else. When nothing else is left the last items are given twice, and the first
- * result wins. An item at which `deaths_max` workers died is set aside and reported as a result.
+ * result wins, unless the bag is `single`. An item at which `deaths_max` workers died is set aside
+ * and reported as a result.
  *
  * A handle is used by one thread at a time. */
 
@@ -30,6 +31,7 @@ struct covey_bag_options {
     int in_order;     /* 1: results come in the order in which items were put */
     int keep;         /* 1: it stays when no task is attached, until covey_bag_destroy() */
     int copies;       /* hosts that have one beside the holder, 1 or 2; 0: 2; < 0: none */
+    int single;       /* 1: no item is given to a second task while the first one has its lease */
 };
 
 /* Makes a bag, empty, and attaches to it. Without `keep` it ends when nobody is attached any more.

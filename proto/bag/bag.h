@@ -18,8 +18,8 @@
  * Leases. Items are given by priority; within one the large ones first, and those to fast members
  * (bag_share.c); and items of about one size in the order of their numbers. When nothing is left,
  * whoever asks and has nothing gets a second copy of the item that would be done last: the first
- * result wins. An item whose worker died is a suspect: it is given again only alone, so
- * that the next death tells which item it was.
+ * result wins; not so in a bag that is single. An item whose worker died is a suspect: it is given
+ * again only alone, so that the next death tells which item it was.
  *
  * Ends. The time of a host may be over at a time that is known: the end of a job, or what a drain
  * says. To a task there nothing is given that it would not end before (bag_share_in_time()).

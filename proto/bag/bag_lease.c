@@ -174,7 +174,7 @@ static uint64_t patience_us(const struct bag *bag)
 
 uint64_t bag_straggler_us(const struct bag *bag)
 {
-    const struct bag_lease *lease = bag->oldest;
+    const struct bag_lease *lease = bag->params.single ? NULL : bag->oldest;
     while (lease != NULL && (lease->item->copies >= BAG_COPIES_MAX || lease->item->deaths > 0))
         lease =
             lease->next; /* nobody gets it: those behind it are given when their time has come */
@@ -197,7 +197,7 @@ static struct bag_lease *oldest_lease(const struct bag *bag, const struct bag_me
 static struct bag_item *take_copy(struct bag *bag, struct bag_member *m, uint64_t now_us)
 {
     uint64_t patience = patience_us(bag);
-    if (now_us < patience || oldest_lease(bag, m, now_us - patience) == NULL)
+    if (bag->params.single || now_us < patience || oldest_lease(bag, m, now_us - patience) == NULL)
         return NULL;
     struct bag_lease *lease = bag_share_last(bag, m, now_us - patience);
     if (lease == NULL)

@@ -154,7 +154,8 @@ void bag_params_put(struct cursor *c, const struct bag_params *p)
 {
     cursor_put_u64(c, p->lease_us);
     cursor_put_u32(c, p->deaths_max);
-    cursor_put_u8(c, (uint8_t)((p->in_order ? 1 : 0) | (p->keep ? 2 : 0) | p->copies << 2));
+    cursor_put_u8(c, (uint8_t)((p->in_order ? 1 : 0) | (p->keep ? 2 : 0) | p->copies << 2 |
+                               (p->single ? 16 : 0)));
     cursor_put_text(c, p->name);
 }
 
@@ -165,9 +166,10 @@ void bag_params_get(struct cursor *c, struct bag_params *params)
     uint8_t flags = cursor_get_u8(c);
     p.in_order = (flags & 1) != 0;
     p.keep = (flags & 2) != 0;
-    p.copies = flags >> 2;
+    p.copies = flags >> 2 & 3;
+    p.single = (flags & 16) != 0;
     cursor_get_text(c, p.name, sizeof p.name);
-    if (p.copies > BAG_BACKUPS_MAX || p.deaths_max == 0 || p.name[0] == '\0')
+    if (flags > 31 || p.copies > BAG_BACKUPS_MAX || p.deaths_max == 0 || p.name[0] == '\0')
         c->bad = true;
     if (cursor_ok(c))
         *params = p;

@@ -10,7 +10,7 @@
  * position=u64 ; BAG_LOG_ACK, backup -> holder look    = ready leased results put done given
  * set-aside leases retried duplicated expired members bytes closed               ; all u64; the
  * answer to BAG_LOOK: number bag=u64 params  = lease=u64 deaths=u32 flags=u8 name=text ; flags: in
- * order, keep; and how many copies record  = kind=u8 flag=u8 u16(0) priority=i32 number=u64
+ * order, keep; how many copies; single record  = kind=u8 flag=u8 u16(0) priority=i32 number=u64
  * term=u32 task=u32 handle=u32 size=u64 *u8
  *
  * A request, an answer or a log of any size travels in parts, frames of one kind in a row:
@@ -122,6 +122,7 @@ struct bag_params {
     bool in_order;       /* results leave in the order of the items */
     bool keep;           /* it stays when nobody is attached */
     uint8_t copies;      /* hosts that are to have one beside the holder */
+    bool single;         /* no second copy of an item is given */
     char name[BAG_NAME_MAX + 1];
 };
 

@@ -66,6 +66,13 @@ class Map(unittest.TestCase):
         self.assertIn("command 1 was another one", run.stderr)
         self.assertNotEqual(run.returncode, 0)
 
+    def test_once(self):
+        "what takes longer than others is not run a second time by who has nothing to do"
+        self.write(*["true"] * 20, "echo long >>ran; sleep 2")
+        self.assertEqual(self.map("-j", "4", "commands").returncode, 0)
+        with open(self.path("ran"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "long\n")
+
     def test_retries(self):
         "what fails is run again, what takes too long is killed"
         self.write("echo x >>tries; test $(wc -l <tries) -ge 3", "sleep 100")

@@ -112,7 +112,7 @@ class Runner:
         return log
 
     def run(self) -> int:
-        with Executor(self.options.jobs) as executor:
+        with Executor(self.options.jobs, single=True) as executor:
             tries = {number: self.options.retries + 1 for number, _ in self.rows}
             left = [(number, command, executor.submit(run_command, command, self.options.timeout))
                     for number, command in self.rows]

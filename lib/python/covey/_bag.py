@@ -40,14 +40,15 @@ class Bag:
     """
 
     def __init__(self, vm: VM, name: str, create: bool = False, lease: float = 0, deaths_max: int = 0,
-                 in_order: bool = False, keep: bool = False, copies: int = 0, raw: bool = False) -> None:
+                 in_order: bool = False, keep: bool = False, copies: int = 0, raw: bool = False,
+                 single: bool = False) -> None:
         self._slot, self._vm, self._raw = ffi.new("covey_bag_t **"), vm, raw
         self._lock = threading.RLock()
         self._taken = 0
         if create:
             options = ffi.new("struct covey_bag_options *", {
                 "lease_us": int(lease * 1e6), "deaths_max": deaths_max, "in_order": int(in_order),
-                "keep": int(keep), "copies": copies})
+                "keep": int(keep), "copies": copies, "single": int(single)})
             check(lib.covey_bag_create(vm._handle, encoded(name), options, self._slot))
         else:
             check(lib.covey_bag_attach(vm._handle, encoded(name), self._slot))

@@ -29,9 +29,9 @@ class Executor(_Base):
                 ...
 
     Functions of modules are found by their names on each host; lambdas and those of __main__ or a notebook
-    go by value. A worker that dies is replaced and what it ran is run again (so may, at the end, what takes
-    long): effects outside must be harmless when they come twice. Hosts that join the VM later get workers, too,
-    unless max_workers says how many there are.
+    go by value. A worker that dies is replaced and what it ran is run again (so may what takes long, where
+    others have nothing to do, unless single=True): effects outside must be harmless when they come twice. Hosts
+    that join the VM later get workers, too, unless max_workers says how many there are.
 
     Workers start with the first function, or with bootup(). What they print is printed here.
     """
@@ -39,7 +39,7 @@ class Executor(_Base):
     def __init__(self, max_workers: Optional[int] = None, initializer: Optional[Callable] = None, initargs: tuple = (),
                  *, globals: Optional[dict] = None, path: Sequence[str] = (), wdir: Any = None,
                  env: Optional[dict] = None, python_exe: Optional[str] = None, python_args: Sequence[str] = (),
-                 deaths_max: int = 0, lease: float = 0, copies: int = -1, vm: Optional[str] = None,
+                 deaths_max: int = 0, lease: float = 0, copies: int = -1, single: bool = False, vm: Optional[str] = None,
                  **ignored: Any) -> None:
         """
         max_workers  how many; None: one for each processor of the VM
@@ -52,6 +52,7 @@ class Executor(_Base):
         lease        seconds after which a function that is not done is given to another worker; 0: none
         copies       hosts that keep what is to be done, should this one die: -1: none, for then nobody
                      would take the results
+        single       True: a function is run again only when its worker died, or its lease ran out
         vm           name of the VM; None: $COVEY_VM, otherwise "default"
 
         Options of mpi4py's MPIPoolExecutor that mean nothing here (main, mpi_info, use_pkl5, backoff) are
@@ -69,7 +70,7 @@ class Executor(_Base):
         self._options = Options(
             max_workers, initializer, tuple(initargs), dict(globals or {}),
             folders + [os.path.abspath(p) for p in sys.path], None if wdir is None else os.fspath(wdir), environment,
-            python_exe or sys.executable, list(python_args), deaths_max, lease, copies, vm)
+            python_exe or sys.executable, list(python_args), deaths_max, lease, copies, single, vm)
         self._pool: Optional[Pool] = None
         self._shutdown = False
         self._broken: Optional[BaseException] = None

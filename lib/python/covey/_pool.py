@@ -107,6 +107,7 @@ class Options(NamedTuple):
     deaths_max: int
     lease: float
     copies: int
+    single: bool
     vm_name: Optional[str]
 
 
@@ -125,7 +126,7 @@ class Pool:
         self.vm = VM(options.vm_name, command="covey.Executor")
         name = f"executor-{self.vm.tid:x}-{os.getpid()}-{next(_counter)}"
         self.puts = Bag(self.vm, name, create=True, deaths_max=options.deaths_max, lease=options.lease,
-                        copies=options.copies)
+                        copies=options.copies, single=options.single)
         self.gets = Bag(self.vm, name)
         self.flying: Dict[int, Future] = {}  # by the number of the item
         self.number = 0

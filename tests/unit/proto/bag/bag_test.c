@@ -135,6 +135,50 @@ static void the_last_ones_twice(void)
     bag_destroy(bag);
 }
 
+static void the_last_ones_once(void)
+{
+    struct bag_params params = plain;
+    params.single = true;
+    struct bag *bag = bag_of(&params);
+    struct bag_member *a = join(bag, 7, 2), *b = join(bag, 8, 2);
+    put(bag, 0);
+    takes(bag, a, 0, 0);
+    CU_ASSERT_EQUAL(bag_straggler_us(bag), UINT64_MAX);
+    takes(bag, b, BAG_STRAGGLER_US, -1);
+    bag_apply(bag, &(struct bag_record){.kind = BAG_CLOSE});
+    takes(bag, b, BAG_STRAGGLER_US, -1);
+    bag_abandon(bag, a, note_death, bag);
+    takes(bag, b, BAG_STRAGGLER_US, 0);
+    bag_destroy(bag);
+}
+
+static void params_as_bytes(void)
+{
+    uint8_t body[BAG_PARAMS_BYTES_MAX];
+    struct bag_params got = {.name = ""};
+    for (int single = 0; single < 2; single++) {
+        const struct bag_params params = {.lease_us = 5,
+                                          .deaths_max = 3,
+                                          .in_order = single == 0,
+                                          .keep = single == 1,
+                                          .copies = 2,
+                                          .single = single == 1,
+                                          .name = "b"};
+        struct cursor c = cursor_writer(body, sizeof body);
+        bag_params_put(&c, &params);
+        c = cursor_reader(body, (size_t)(c.at - body));
+        bag_params_get(&c, &got);
+        CU_ASSERT(cursor_done(&c) && got.single == params.single && got.keep == params.keep &&
+                  got.in_order == params.in_order && got.copies == 2);
+    }
+    for (unsigned flags = 0; flags < 256; flags++) {
+        struct cursor c = cursor_reader(body, sizeof body);
+        body[12] = (uint8_t)flags;
+        bag_params_get(&c, &got);
+        CU_ASSERT_EQUAL(cursor_ok(&c), flags < 32 && (flags >> 2 & 3) <= BAG_BACKUPS_MAX);
+    }
+}
+
 /* The suspect is given alone, and whoever has it gets nothing else. */
 static void a_suspect_alone(void)
 {
@@ -502,6 +546,8 @@ int main(void)
         {"nobody gets more than it wants to hold", no_more_than_it_holds},
         {"a lease runs out, and a late result counts if it is first", a_lease_runs_out},
         {"the last items are given twice, oldest first", the_last_ones_twice},
+        {"but not of a bag that is single", the_last_ones_once},
+        {"how a bag was made, as bytes", params_as_bytes},
         {"an item at which a worker died is given alone", a_suspect_alone},
         {"results in the order of items", results_in_order},
         {"an item is set aside after exactly k deaths", aside_after_k_deaths},
