@@ -108,13 +108,13 @@ counts_of() { # log, status
 }
 
 # The lines by which suites in shell, of CUnit and in Python tell of a failure, and what led to them.
-FAILURES='^ *FAILED|(^|[^[:alnum:]])not ok|^(FAIL|ERROR): |^[[:alpha:]_.]+(Error|Exception)\b|Assertion .* failed'
+FAILURES='^ *FAILED|\.\.\. FAILED$|(^|[^[:alnum:]])not ok|^(FAIL|ERROR): |^[[:alpha:]_.]+(Error|Exception)\b|Assertion .* failed'
 FAILURE_LINES=60
 END_LINES=15
 
 failures_of() { # log
     local lines
-    lines=$(grep -aE -B 5 "$FAILURES" "$1")
+    lines=$(grep -aE -B 5 -A 3 "$FAILURES" "$1")
     [ -n "$lines" ] || return
     echo "what failed in $1:"
     head -n "$FAILURE_LINES" <<<"$lines" | sed 's/^/| /'

@@ -44,7 +44,8 @@ fails() { ! check "$@" >/dev/null; }
 suite good 'echo "3 passed, 0 failed, 2 skipped"'
 suite silent 'true'
 suite bad 'echo "the reason"; echo "1 passed, 2 failed, 0 skipped"; exit 1'
-for how in shell:'FAILED: a name: a reason' c:'    x_test.c:7: a == b
+for how in shell:'FAILED: a name: a reason' lab:'a name ... FAILED
+    a reason' c:'    x_test.c:7: a == b
 FAILED: a name' task:'[t40001] not ok a name' python:'FAILED: a name
 Traceback (most recent call last):
 AssertionError: 1 != 2'; do
@@ -66,6 +67,7 @@ expect "failures are counted" last_line_is "4 passed, 2 failed, 2 skipped" good_
 expect "a failure is the exit status" fails good_test.sh bad_test.sh
 expect "a failing suite's words are shown" says "the reason" bad_test.sh
 expect "what failed is shown though much follows it" says "| FAILED: a name: a reason" early_shell_test.sh
+expect "what is said behind it" says "|     a reason" early_lab_test.sh
 expect "a condition of CUnit" says "|     x_test.c:7: a == b" early_c_test.sh
 expect "a task's line" says "| [t40001] not ok a name" early_task_test.sh
 expect "an exception of Python" says "| AssertionError: 1 != 2" early_python_test.sh
