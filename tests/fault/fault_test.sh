@@ -34,27 +34,15 @@ witness --stop $stops --timeout 2 --hogs $((4 * $(nproc)))
 expect "it halts" covey halt
 
 # Of two hosts, the second cannot tell the death of the first from being cut off: it ends its tasks.
-gone() { # PID
-    local _
-    for _ in {1..200}; do
-        kill -0 "$1" 2>/dev/null || return 0
-        sleep 0.1
-    done
-    return 1
-}
+has_gone() { ! kill -0 "$1" 2>/dev/null; } # PID
+gone() { within 20 has_gone "$1"; }
 
 is_up() { # HOST
     covey hosts --json | tr -d '\n' | grep -q "\"name\": \"$1\"[^}]*\"state\": \"up\""
 }
 
-is_down() { # HOST
-    local _
-    for _ in {1..100}; do
-        covey hosts --json | tr -d '\n' | grep -q "\"name\": \"$1\"[^}]*\"state\": \"down\"" && return
-        sleep 0.1
-    done
-    return 1
-}
+told_down() { covey hosts --json | tr -d '\n' | grep -q "\"name\": \"$1\"[^}]*\"state\": \"down\""; } # HOST
+is_down() { within 10 told_down "$1"; }
 
 says_why() { grep -q 'neither the coordinator nor a majority can be reached; .* a VM of three goes on' "$dir/run/covey/$COVEY_VM/$1.log"; }
 

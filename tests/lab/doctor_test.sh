@@ -432,10 +432,7 @@ down() {
     pid=$("$lab" ps | awk '$2 == "h2" && /--join/ { print $1 }')
     # shellcheck disable=SC2086
     kill -KILL $pid
-    for _ in {1..100}; do
-        on h1 covey hosts --json | grep -q '"state": "down"' && break
-        sleep 0.1
-    done
+    within 10 eval "on h1 covey hosts --json | grep -q '\"state\": \"down\"'"
     doctor
     said host-state h2 'the VM holds it for down'
 }

@@ -7,11 +7,8 @@ export COVEYD=$BUILD/coveyd HOME=$dir
 unset PVM_ROOT PVM_ARCH PVM_PATH PVM_WD PVM_EXPORT PVM_VMID
 
 # Lines to the console, and what it says but for the lines themselves.
-console() { # [-s SECONDS between the lines] LINE...
-    local line pause=0
-    [ "$1" != -s ] || { pause=$2 && shift 2; }
-    for line; do echo "$line" && sleep "$pause"; done |
-        timeout 300 "$BUILD/pvm3/pvm" "${arguments[@]}" 2>&1 | grep -v '^pvm> $'
+console() { # LINE...
+    printf '%s\n' "$@" | timeout 300 "$BUILD/pvm3/pvm" "${arguments[@]}" 2>&1 | grep -v '^pvm> $'
 }
 arguments=()
 # The console says this line when it is given these ones.
@@ -20,6 +17,23 @@ says() { # LINE, LINES of input...
     shift
     console "$@" >"$dir/said"
     grep -qE -- "$line" "$dir/said" || { cat "$dir/said" && return 1; }
+}
+
+# So does a console that stays until it has said it, of a job that takes as long as it takes.
+comes() { # LINE, LINES of input...
+    local line=$1 console result
+    shift
+    rm -f "$dir/commands"
+    mkfifo "$dir/commands"
+    LD_LIBRARY_PATH=$BUILD/pvm3:$BUILD timeout 300 "$BUILD/pvm3/pvm" <"$dir/commands" >"$dir/said" 2>&1 &
+    console=$!
+    exec 7>"$dir/commands"
+    printf '%s\n' "$@" >&7
+    within 30 grep -qE -- "$line" "$dir/said" || { cat "$dir/said" && false; }
+    result=$?
+    exec 7>&-
+    wait $console
+    return $result
 }
 
 printf 'alias two spawn -2 ->\nsetenv COLOUR blue\n' >"$HOME/.pvmrc"
@@ -39,42 +53,33 @@ expect "a host is there" says '^ +b  ok$' 'mstat b'
 expect "a host is not there" says '^ +nohost  No such host$' 'mstat nohost'
 
 runs_job() {
-    says '^\[1\]$' -s 0.7 'spawn -2 -> /bin/echo one two' && grep -qx '2 successful' "$dir/said" &&
+    comes '\[1\] finished' 'spawn -2 -> /bin/echo one two' && grep -qE '^(pvm> )?\[1\]$' "$dir/said" && grep -qE '^(pvm> )?2 successful$' "$dir/said" &&
         [ "$(grep -cE '^(pvm> )?\[1:t(4|8)0[0-9a-f]{3}\] one two$' "$dir/said")" = 2 ] &&
-        [ "$(grep -cE '^(pvm> )?\[1:t(4|8)0[0-9a-f]{3}\] EOF$' "$dir/said")" = 2 ] && grep -q '\[1\] finished' "$dir/said"
+        [ "$(grep -cE '^(pvm> )?\[1:t(4|8)0[0-9a-f]{3}\] EOF$' "$dir/said")" = 2 ]
 }
 expect "a job writes to the console" runs_job
-masters() { # what a program asks that is master and slave in one
-    mkfifo "$dir/commands"
-    LD_LIBRARY_PATH=$BUILD/pvm3:$BUILD timeout 60 "$BUILD/pvm3/pvm" <"$dir/commands" >"$dir/said" 2>&1 &
-    local console=$! result
-    exec 7>"$dir/commands"
-    echo "spawn -> $BUILD/tests/pvm3/task end" >&7
-    within 30 grep -qE '^(pvm> )?\[1:t[48]0[0-9a-f]{3}\] its parent < 0: -35$' "$dir/said"
-    result=$?
-    exec 7>&-
-    wait $console
-    return $result
-}
+# what a program asks that is master and slave in one
+masters() { comes '^(pvm> )?\[1:t[48]0[0-9a-f]{3}\] its parent < 0: -35$' "spawn -> $BUILD/tests/pvm3/task end"; }
 expect "who asks for its parent has none" masters
-on_host() { says '\[1:t80[0-9a-f]{3}\] /$' -s 0.7 'spawn -b:/ -> /bin/pwd'; }
+on_host() { comes '\[1:t80[0-9a-f]{3}\] /$' 'spawn -b:/ -> /bin/pwd'; }
 expect "on a host, in a folder" on_host
 to_file() {
-    console -s 0.5 "spawn ->$dir/out /bin/echo first" "spawn ->>$dir/out /bin/echo second" >/dev/null
-    grep -qE '^\[1:t[0-9a-f]+\] first$' "$dir/out" && grep -qE '^\[2:t[0-9a-f]+\] second$' "$dir/out"
+    comes '\[1\] finished' "spawn ->$dir/out /bin/echo first" && comes '\[1\] finished' "spawn ->>$dir/out /bin/echo second" || return 1
+    grep -qE '^\[1:t[0-9a-f]+\] first$' "$dir/out" && grep -qE '^\[1:t[0-9a-f]+\] second$' "$dir/out"
 }
 expect "a job writes to a file" to_file
 expect "but not over one" says "^$dir/out: File exists\$" "spawn ->$dir/out /bin/echo third"
-expect "an alias of ~/.pvmrc, and quotes" says '\[1:t[0-9a-f]+\] a  b$' -s 0.7 "two /bin/echo 'a  b'"
+expect "an alias of ~/.pvmrc, and quotes" comes '\[1:t[0-9a-f]+\] a  b$' "two /bin/echo 'a  b'"
 expect "a variable of ~/.pvmrc" says '^blue$' 'setenv COLOUR'
-exports() { says '\[1:t[0-9a-f]+\] COLOUR=blue$' -s 0.7 'export COLOUR' 'spawn -> /usr/bin/env'; }
+exports() { comes '\[1:t[0-9a-f]+\] COLOUR=blue$' 'export COLOUR' 'spawn -> /usr/bin/env'; }
 expect "and tasks get it that is exported" exports
 expect "a program that is not there" says '^No such file$' 'spawn no-such-program'
 expect "tasks are listed" says '^ +[ab] +[48]0[0-9a-f]{3} +6/c,f /bin/sleep  $' 'spawn /bin/sleep 20' 'ps -a'
 tid=$(sed -n 's/^t\([48]0[0-9a-f]*\)$/\1/p' "$dir/said")
 expect "one of them runs" says "^t +$tid  run\$" "pstat t$tid"
 expect "is listed with its parent and process" says "^ +[ab] +$tid +40[0-9a-f]{3} +[0-9]+ +6/c,f /bin/sleep  \$" 'ps -al'
-gone() { console "sig 15 t$tid" >/dev/null && sleep 0.3 && says "^t +$tid  No such task\$" "pstat $tid"; }
+ended() { says "^t +$tid  No such task\$" "pstat $tid"; }
+gone() { console "sig 15 t$tid" >/dev/null && within 5 ended; }
 expect "and ends by a signal" gone
 resets() {
     console 'spawn -3 /bin/sleep 20' reset >/dev/null

@@ -113,13 +113,8 @@ asked_elsewhere() {
 
 clients_on_h1() { [ "$("$lab" ps | awk '$2 == "h1"' | grep -c 'ssh -F')" = "$1" ]; }
 
-until_so() { # command: within 10 s
-    local _
-    for _ in {1..100}; do
-        "$@" && return 0
-        sleep 0.1
-    done
-    echo "in vain: $*"
+until_so() { # command
+    within 10 "$@" && return 0
     "$lab" ps
     return 1
 }

@@ -14,6 +14,9 @@ refuses() { # words, command...
     grep -q -- "$words" "$dir/err" || { cat "$dir/err" && return 1; }
 }
 
+# Figures are those of the time since the last look: what has just begun has computed, what is slow to answer is not known.
+settles() { within 10 "$@" || "$@"; }
+
 hosts() { sed '/^$/,$d' "$dir/out"; } # of the tables, the first
 tasks() { sed '1,/^$/d' "$dir/out"; } # the second
 table() {
@@ -119,20 +122,20 @@ screen_80() { # every host, in as many columns as fit
     open_terminal "$BUILD/covey top --delay 0.5; echo status \$?; read x" &&
         within 10 shows 'covey top - VM top-[0-9]*: 3 hosts, 3 up, 2 tasks' && within 5 shows '^h2 +up ' &&
         within 5 shows 'tasks by cpu: 1 to 2 of 2$' && within 5 shows '^t[0-9a-f]+ +h2 .* sleep 1000' &&
-        fits 80 && shows 'of [0-9.]+ cores busy' && ! shows 'CTX/S'
+        within 5 fits 80 && within 5 shows 'of [0-9.]+ cores busy' && ! shows 'CTX/S'
 }
 screen_keys() {
-    first_host h0 && terminal send-keys r && within 5 first_host h2 && shows 'tasks by cpu, reversed' &&
+    first_host h0 && terminal send-keys r && within 5 first_host h2 && within 5 shows 'tasks by cpu, reversed' &&
         terminal send-keys r t && within 5 shows 'tasks by tid:' && within 5 first_host h0 &&
         terminal send-keys h && within 5 shows 'tasks by host:'
 }
 screen_filter() { # typed, and taken back
     terminal send-keys / && within 5 shows 'only tasks with: _' && terminal send-keys h2x BSpace && within 5 shows 'only tasks with: h2_' &&
-        terminal send-keys Enter && within 5 shows "tasks by host: 1 to 1 of 1 with 'h2', of 2" && ! shows '^t[0-9a-f]+ +h0 ' &&
+        terminal send-keys Enter && within 5 shows "tasks by host: 1 to 1 of 1 with 'h2', of 2" && within 5 eval "! shows '^t[0-9a-f]+ +h0 '" &&
         terminal send-keys Escape && within 5 shows 'tasks by host: 1 to 2 of 2$'
 }
 screen_help() {
-    terminal send-keys '?' && within 5 shows 'w  wait' && shows 'hosts by load' && terminal send-keys x && within 5 first_host h0
+    terminal send-keys '?' && within 5 shows 'w  wait' && within 5 shows 'hosts by load' && terminal send-keys x && within 5 first_host h0
 }
 screen_views() { # tasks alone, hosts alone, both
     terminal send-keys v && within 5 eval "! shows '^HOST ' && shows '^TID '" &&
@@ -180,10 +183,10 @@ covey run --host h0,h2 sleep 1000 &
 runner=$!
 two_tasks() { [ "$(covey ps --json | grep -c '"tid"')" = 2 ]; }
 within 10 two_tasks
-expect "a table" table
-expect "JSON" json
+expect "a table" settles table
+expect "JSON" settles json
 expect "sorted as asked" sorted
-expect "a silent host is listed" silent
+expect "a silent host is listed" settles silent
 expect "samples without a terminal" samples
 expect "a bad number of samples is refused" refuses '-n 0: must be a number' covey top -n 0
 expect "ps refuses a bad --sort" refuses '--sort colour: must be tid' covey ps --sort colour
@@ -196,11 +199,11 @@ waiting=$!
 start_waiting
 waiting="$waiting $!"
 expect "what tasks wait for" all_waits
-expect "shares of their time" shares
+expect "shares of their time" settles shares
 expect "sorted by how long they wait" by_wait
 expect "a filter on what is shown" filtered 'TAG 11' 2
 expect "a filter that nothing passes" filtered 'no such thing' 0
-expect "JSON of tasks" json_of_tasks 'tag 11'
+expect "JSON of tasks" settles json_of_tasks 'tag 11'
 # shellcheck disable=SC2086
 kill -TERM $waiting
 # shellcheck disable=SC2086
