@@ -95,7 +95,7 @@ signal_inside() {
     covey run --in localhost/app sh -c 'trap "echo got it; exit 5" TERM; echo "$COVEY_VM" up; while :; do sleep 0.1; done' >"$dir/out" 2>&1 &
     local pid=$! tid
     within 20 grep -q up "$dir/out" || return 1
-    listed() { tid=$(covey ps | awk '/covey-in/ {print $1}') && [ -n "$tid" ]; }
+    listed() { tid=$(covey ps | awk '/covey-in/ {print $1}') && [ "$(wc -w <<<"$tid")" = 1 ]; } # others may be ending
     within 10 listed || return 1
     covey kill "$tid" || kill "$pid"
     wait "$pid"

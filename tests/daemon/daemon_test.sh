@@ -126,9 +126,11 @@ bad_starts() {
 }
 
 stale_socket() {
+    local daemon
     start 0 || return 1
-    kill -KILL "$(daemon_pid h0)"
-    until_so dead "$(daemon_pid h0)"
+    daemon=$(daemon_pid h0)
+    kill -KILL "$daemon"
+    until_so dead "$daemon" # only then it has closed what it locked
     [ -S "$dir/run/covey/$COVEY_VM/h0.sock" ] || return 1
     start 0 && up_hosts 1
 }
@@ -348,14 +350,18 @@ idle() {
     start 0 || return 1
     covey run sleep 1000 &
     until_so tasks 1 || return 1
-    local pid before after
-    pid=$(daemon_pid h0)
-    before=$(awk '/voluntary_ctxt/ { n += $2 } END { print n }' "/proc/$pid/status")
+    local run=$! result
+    until_so sleeps "$(daemon_pid h0)"
+    result=$?
+    kill -TERM $run
+    wait $run
+    return $result
+}
+sleeps() { # pid; where it still has to do with the last call, the next time
+    local before after
+    before=$(awk '/voluntary_ctxt/ { n += $2 } END { print n }' "/proc/$1/status")
     sleep 1.5
-    after=$(awk '/voluntary_ctxt/ { n += $2 } END { print n }' "/proc/$pid/status")
-    kill -TERM $!
-    wait $!
-    echo "woke up $((after - before)) times"
+    after=$(awk '/voluntary_ctxt/ { n += $2 } END { print n }' "/proc/$1/status")
     [ "$before" -eq "$after" ]
 }
 
