@@ -55,7 +55,7 @@ END
 }
 expect "what the manifest asks for" fields
 
-port=$((20000 + $$ % 20000))
+port=$((20000 + $$ % 12000)) # below those that the system gives to others
 printf '%064d\n' 7 >"$dir/key"
 chmod 400 "$dir/key"
 # The command of the manifest, where the name of pod 0 and the key's file are those of this machine; pod 0 is reached at a
