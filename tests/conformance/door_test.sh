@@ -45,5 +45,5 @@ kill -KILL $pid 2>/dev/null
 wait $pid 2>/dev/null
 no_process() { ! grep -lszxF "XDG_RUNTIME_DIR=$dir/run" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 |
     while read -r p; do readlink "/proc/$p/exe"; done | grep covey-domain-worker; }
-expect "when the VM is halted no worker is left" no_process
+expect "when the VM is halted no worker is left" within 10 no_process
 finish

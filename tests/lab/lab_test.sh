@@ -311,17 +311,23 @@ segment_gives_to_all_others() {
     cut_and_heal
 }
 
+soon() { # command; within what a slow machine takes
+    local end=$((SECONDS + 40))
+    until "$@"; do
+        [ $SECONDS -le $end ] && sleep 0.1 || return 1
+    done
+}
+runs() { [ "$($lab ps | grep -c "$2")" = "$1" ]; } # how many, pattern
+arrives() { [ "$($lab exec h4 cat /sys/class/net/eth0/statistics/rx_packets)" -gt 20 ]; }
+
 load_begins_and_ends() {
     $lab hog h2 2 && $lab traffic h3 h4 8M || return 1
-    for _ in {1..50}; do
-        [ "$($lab ps | grep -c 'probe hog')" = 2 ] && [ "$($lab ps | grep -c 'h3.*probe flood')" = 1 ] && break
-        sleep 0.1
-    done
-    [ "$($lab ps | grep -c 'h2.*probe hog')" = 2 ] || { echo "no hogs" && return 1; }
-    $lab calm h2 && sleep 0.1 && [ "$($lab ps | grep -c 'probe hog')" = 0 ] || { echo "hogs go on" && return 1; }
-    [ "$($lab ps | grep -c 'probe flood')" = 1 ] || { echo "no traffic" && return 1; }
-    [ "$($lab exec h4 cat /sys/class/net/eth0/statistics/rx_packets)" -gt 20 ] || { echo "nothing arrives" && return 1; }
-    $lab calm && sleep 0.1 && [ "$($lab ps | grep -c 'probe flood')" = 0 ] || { echo "traffic goes on" && return 1; }
+    soon runs 2 'h2.*probe hog' || { echo "no hogs" && return 1; }
+    soon runs 1 'h3.*probe flood' || { echo "no traffic" && return 1; }
+    $lab calm h2 && soon runs 0 'probe hog' || { echo "hogs go on" && return 1; }
+    runs 1 'probe flood' || { echo "no traffic" && return 1; }
+    soon arrives || { echo "nothing arrives" && return 1; }
+    $lab calm && soon runs 0 'probe flood' || { echo "traffic goes on" && return 1; }
     ! $lab hog h99 2>/dev/null && ! $lab traffic h1 h2 fast 2>/dev/null && $lab down && nothing_left "$LAB"
 }
 

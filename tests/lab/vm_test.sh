@@ -66,45 +66,32 @@ inside() { # family, address prefix
 
 state_of() { covey hosts --json | tr -d '\n' | sed 's/}/}\n/g' | sed -n 's/.*"name": *"'"$1"'".*"state": *"\([a-z]*\)".*/\1/p'; }
 
+is() { [ "$(state_of "$1")" = "$2" ]; } # HOST STATE
 becomes() { # HOST STATE
-    local _
-    for _ in {1..60}; do
-        [ "$(state_of "$1")" = "$2" ] && return 0
-        sleep 0.25
-    done
+    within 15 is "$@" && return 0
     echo "$1 is $(state_of "$1")"
     return 1
 }
 
 processes_on() { tests/lab/lab ps | awk -v host="$1" '$2 == host'; }
 
+is_empty() { [ -z "$(processes_on "$1")" ]; } # HOST
 has_no_process() { # HOST
-    local _
-    for _ in {1..60}; do
-        [ -z "$(processes_on "$1")" ] && return 0
-        sleep 0.25
-    done
+    within 15 is_empty "$1" && return 0
     processes_on "$1"
     return 1
 }
 
 # The shell that tests runs on the first host, too (and so does the grep here).
+runs_nothing() { ! processes_on "$1" | grep -qE '[c]oveyd|[s]leep'; } # HOST
 has_no_task() { # HOST
-    local _
-    for _ in {1..60}; do
-        processes_on "$1" | grep -qE '[c]oveyd|[s]leep' || return 0
-        sleep 0.25
-    done
+    within 15 runs_nothing "$1" && return 0
     processes_on "$1"
     return 1
 }
 
 run_tells_the_loss() { # PID FILE
-    local _
-    for _ in {1..20}; do
-        grep -q "lost" "$2" && break
-        sleep 0.1
-    done
+    within 10 grep -q "lost" "$2"
     kill -TERM "$1"
     wait "$1" && echo "the run ended with 0" && return 1
     grep "lost" "$2"
@@ -158,11 +145,7 @@ inside_short_cuts() {
 on_other() { tests/lab/lab exec h2 "$@"; }
 
 coordinator_lost() { # as h2 sees it
-    local _
-    for _ in {1..60}; do
-        on_other covey hosts | grep -q '^h1 .* down ' && return 0
-        sleep 0.25
-    done
+    within 15 eval 'on_other covey hosts | grep -q "^h1 .* down "' && return 0
     on_other covey hosts
     return 1
 }

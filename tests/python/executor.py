@@ -31,6 +31,11 @@ def nap(seconds, value=None):
     return value
 
 
+def hold(gate):
+    while not os.path.exists(gate):
+        time.sleep(0.01)
+
+
 def die_if(path):
     """Kills its own process, the first time."""
     if not os.path.exists(path):
@@ -251,13 +256,15 @@ class Life(unittest.TestCase):
 
     def test_priorities(self):
         "those of a higher priority come first"
+        gate = os.path.join(os.environ["COVEY_TEST_DIR"], "gate")
         with covey.Executor(1).bootup() as executor:
-            executor.submit(nap, 0.2)
+            executor.submit(hold, gate)
             order = []
             low = [executor.submit(nap, 0.01, n) for n in range(10)]
             high = [executor.submit_first(5, nap, 0.01, 100 + n) for n in range(5)]
             for f in low + high:
                 f.add_done_callback(lambda f: order.append(f.result()))
+            open(gate, "w").close()
             wait(low + high)
         self.assertLess(max(map(order.index, range(100, 105))), order.index(9))
 

@@ -130,12 +130,9 @@ ours() { # the names of our processes
         cat "/proc/$pid/comm" 2>/dev/null
     done | grep -xE "$1"
 }
+none_of_ours() { ! ours "$1"; }
 wait_until_gone() { # names
-    for _ in $(seq 100); do
-        ours "$1" >/dev/null || return 0
-        sleep 0.05
-    done
-    ours "$1" && false
+    within 5 none_of_ours "$1" || { ours "$1" && false; }
 }
 expect "no task is left" wait_until_gone covey-bench
 
@@ -144,10 +141,7 @@ start_long() {
     env --default-signal=INT covey bench pingpong --route tcp --batch 1000000 --rounds 1000 \
         >"$dir/out" 2>"$dir/err" &
     job=$!
-    for _ in $(seq 100); do
-        [ "$(ours covey-bench | wc -l)" -eq 2 ] && break
-        sleep 0.05
-    done
+    within 5 eval '[ "$(ours covey-bench | wc -l)" -eq 2 ]'
 }
 
 ends_with() { # status
