@@ -273,7 +273,7 @@ static void ends(covey_t *vm)
     covey_bag_t *bag = NULL, *other = NULL;
     struct covey_bag_item item;
     const struct covey_bag_options keep = {.keep = 1};
-    int tries = 100;
+    int tries = 3000; /* it takes milliseconds, and on a busy machine what it takes */
     while (count_bags(vm) > 0 && tries-- > 0)
         usleep(20000);
     expect("what nobody uses is no more", count_bags(vm), 0);
