@@ -22,6 +22,7 @@ tidy() {
 }
 if [ "$(id -u)" != 0 ] || ! unshare --net --uts --mount true 2>/dev/null; then
     skip "two classes in a lab" "needs root and namespaces"
+    rm -rf "$work"
     finish
 fi
 trap tidy EXIT

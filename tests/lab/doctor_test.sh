@@ -29,6 +29,7 @@ tidy() {
 
 if [ "$(id -u)" != 0 ] || ! unshare --net --uts --mount true 2>/dev/null; then
     skip "covey doctor in a lab" "needs root and namespaces"
+    rm -rf "$work"
     finish
 fi
 trap tidy EXIT
