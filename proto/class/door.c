@@ -22,6 +22,7 @@ enum guest_state { SAID_HELLO, SAID_REPLY, IS_IN, WAITS, IS_INVITED, HAS_ANSWERE
 struct guest {
     TAILQ_ENTRY(guest) entry; /* by the time at which it came */
     struct door *door;
+    uint8_t from[crypto_shorthash_BYTES]; /* the same for the same address */
     enum guest_state state;
     bool proved;
     uint64_t late_ms;
@@ -34,6 +35,7 @@ struct guest {
 
 struct door {
     struct chance chance;
+    uint8_t from_key[crypto_shorthash_KEYBYTES];
     uint8_t id[BEACON_ID_BYTES];
     char vm[CLASS_NAME_MAX + 1], host[CLASS_NAME_MAX + 1];
     enum door_state state;
@@ -104,6 +106,7 @@ struct door *door_create(const uint8_t seed[CHANCE_SEED_BYTES], const char *vm, 
         return NULL;
     memcpy(door->chance.seed, seed, CHANCE_SEED_BYTES);
     chance_roll(&door->chance, door->id, sizeof door->id);
+    chance_roll(&door->chance, door->from_key, sizeof door->from_key);
     name_copy(door->vm, vm);
     name_copy(door->host, host);
     door->state = DOOR_CLOSED;
@@ -173,6 +176,15 @@ uint64_t door_settle(struct door *door, uint64_t now_ms)
 void door_avoid(struct door *door, uint64_t labels)
 {
     door->labels_avoided = labels;
+}
+
+void door_relabel(struct door *door)
+{
+    if (door->state != DOOR_OPEN)
+        return;
+    door->labels_used &= ~(UINT64_C(1) << passcode_label(&door->code));
+    code_renew(door);
+    send_away(door, CLASS_NO_SUCH_CODE);
 }
 
 bool door_is_own(const struct door *door, const struct beacon *answer)
@@ -297,6 +309,7 @@ static enum guest_event on_share(struct guest *guest, struct cursor *fields)
     chance_roll(&door->chance, random, sizeof random);
     channel_share(&guest->proof, password, random, true);
     sodium_memzero(random, sizeof random);
+    sodium_memzero(password, sizeof password);
     if (!channel_agree(&guest->proof, true))
         return GUEST_ENDS; /* that is no share, and no try */
     guest->state = SAID_REPLY;
@@ -384,28 +397,47 @@ enum guest_event guest_take(struct guest *guest, const uint8_t *bytes, size_t *s
 
 /* ---- guests ---------------------------------------------------------------------------------- */
 
-/* One that has proved nothing makes room. */
+static bool is_stranger(const struct guest *guest)
+{
+    return !guest->proved && guest->state != IS_OVER;
+}
+
+/* This one, and those that came later from the same address. */
+static unsigned strangers_from(const struct guest *guest)
+{
+    unsigned count = 0;
+    for (const struct guest *i = guest; i != NULL; i = TAILQ_NEXT(i, entry))
+        count += is_stranger(i) && memcmp(i->from, guest->from, sizeof i->from) == 0;
+    return count;
+}
+
+/* One that has proved nothing makes room: the oldest of an address has all others of it behind. */
 static bool room_make(struct door *door)
 {
-    struct guest *guest;
+    struct guest *guest, *goes = NULL;
+    unsigned most = 0;
     if (door->guest_count < DOOR_GUESTS_MAX)
         return true;
     TAILQ_FOREACH(guest, &door->guests, entry)
     {
-        if (!guest->proved && guest->state != IS_OVER) {
-            guest->state = IS_OVER;
-            return true;
+        unsigned count = is_stranger(guest) ? strangers_from(guest) : 0;
+        if (count > most) {
+            most = count;
+            goes = guest;
         }
     }
-    return false;
+    if (goes != NULL)
+        goes->state = IS_OVER;
+    return goes != NULL;
 }
 
-struct guest *guest_create(struct door *door, uint64_t now_ms)
+struct guest *guest_create(struct door *door, const char *from, uint64_t now_ms)
 {
     struct guest *guest = room_make(door) ? calloc(1, sizeof *guest) : NULL;
     if (guest == NULL)
         return NULL;
     guest->door = door;
+    crypto_shorthash(guest->from, (const uint8_t *)from, strlen(from), door->from_key);
     guest->late_ms = now_ms + DOOR_PROOF_MS;
     TAILQ_INSERT_TAIL(&door->guests, guest, entry);
     door->guest_count++;

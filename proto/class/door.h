@@ -11,8 +11,9 @@
  * void, all who have not proved anything go.
  *
  * A guest is one connection. Its answers are awaited for a while only (DOOR_PROOF_MS,
- * DOOR_ANSWER_MS). There may be DOOR_GUESTS_MAX: for one more the oldest goes that has proved
- * nothing.
+ * DOOR_ANSWER_MS). There may be DOOR_GUESTS_MAX: for one more, one goes that has proved nothing,
+ * the oldest of those that come from where most come from. So somebody who connects as often as he
+ * can takes places from himself, and from students only when he has as many addresses as they.
  */
 #ifndef COVEY_PROTO_DOOR_H
 #define COVEY_PROTO_DOOR_H
@@ -63,6 +64,9 @@ uint64_t door_settle(struct door *door, uint64_t now_ms);
 /* Labels that classes nearby have, a bit each: the next code has another one, if there is any. */
 void door_avoid(struct door *door, uint64_t labels);
 
+/* Another code in the place of one that nobody was shown: another class has its label. */
+void door_relabel(struct door *door);
+
 /* Whether an answer is this class's own. */
 bool door_is_own(const struct door *door, const struct beacon *answer);
 
@@ -72,9 +76,9 @@ bool door_answer(struct door *door, const uint8_t *datagram, size_t size, uint16
 
 /* ---- guests ---------------------------------------------------------------------------------- */
 
-/* One that has connected. NULL: there are too many that have proved that they know the code, or
- * memory is exhausted. The caller destroys it. */
-struct guest *guest_create(struct door *door, uint64_t now_ms);
+/* One that has connected, from an address as text. NULL: there are too many that have proved that
+ * they know the code, or memory is exhausted. The caller destroys it. */
+struct guest *guest_create(struct door *door, const char *from, uint64_t now_ms);
 void guest_destroy(struct guest *guest);
 
 enum guest_event {

@@ -48,6 +48,7 @@ static enum knock_event on_hello(struct knock *knock, struct cursor *fields)
     passcode_print(&knock->code, password);
     channel_share(&knock->proof, password, random, false);
     sodium_memzero(random, sizeof random);
+    sodium_memzero(password, sizeof password);
     struct cursor c = cursor_writer(body + 1, sizeof body - 1);
     cursor_put_u8(&c, CLASS_VERSION);
     cursor_put_u8(&c, (uint8_t)passcode_label(&knock->code));
@@ -68,6 +69,7 @@ static enum knock_event on_reply(struct knock *knock, struct cursor *fields)
     struct cursor c = cursor_writer(body + 1, sizeof body - 1);
     cursor_put_bytes(&c, tag, sizeof tag);
     channel_send(&knock->channel, CHANNEL_PROOF, body, &c);
+    knock->proved = true;
     knock->state = AWAITS_PROOF;
     return KNOCK_AGAIN;
 }

@@ -15,6 +15,7 @@ struct knock {
     struct chance chance;
     struct channel_proof proof;
     struct channel channel;
+    bool proved; /* who answers has had its proof, and by that one guess of the code */
     /* what the class said, once it did: */
     enum class_refusal refusal;    /* KNOCK_REFUSED */
     uint32_t protocol;             /* KNOCK_WELCOME: of its VM, WIRE_VERSION of it, */

@@ -28,8 +28,11 @@
 
 #define VISITORS_MAX (DOOR_GUESTS_MAX + 32)
 #define READ_BYTES 4096
+#define TURN_MAX 64      /* of what strangers send, before others have their turn */
 #define ASK_MS 20000     /* so often it asks which labels others have */
-#define FIRST_ASK_MS 300 /* and waits for answers so long, before it has a code */
+#define LABEL_ASK_MS 100 /* and three times when it has a new code, */
+#define LABEL_MS 300     /* for so long; */
+#define LABEL_ROUNDS 5   /* somebody may answer to all labels */
 #define PAUSE_MS 100     /* without descriptors accept() would fail again and again */
 #define LINGER_MS 1000
 #define GONE_TEXT "the student's machine has gone"
@@ -53,6 +56,8 @@ struct class_server {
     int udp, tcp, asks;
     uint64_t labels, labels_before; /* of other classes: since it asked, and before that */
     uint64_t ask_ms;
+    uint8_t nonce[BEACON_NONCE_BYTES]; /* of the question, so that nobody answers who has not heard
+                                          it */
     uint16_t port, tcp_port;
     double for_s;
     uint64_t accept_ms; /* not before then */
@@ -87,13 +92,17 @@ static void send_told(struct class_server *server, covey_tid_t to, int32_t numbe
     covey_msg_free(msg);
 }
 
-/* Once the code has changed, or there is none any more. */
-static void code_tell(struct class_server *server)
+static void label_settle(struct class_server *server);
+
+/* When the code has changed. Nobody was shown the new one yet. */
+static void code_settle(struct class_server *server)
 {
     struct door_status status = door_status(server->door);
     char code[PASSCODE_TEXT_MAX];
     if (memcmp(&status.code, &server->shown, sizeof status.code) == 0)
         return;
+    label_settle(server);
+    status = door_status(server->door);
     server->shown = status.code;
     passcode_print(&status.code, code);
     told_line(&server->told, "the code is now %s", code);
@@ -103,7 +112,7 @@ static void class_open(struct class_server *server, double for_s)
 {
     door_open(server->door, now_ms() + (uint64_t)(for_s * 1000));
     server->closing = false;
-    code_tell(server);
+    code_settle(server);
 }
 
 static void on_ask(struct class_server *server, covey_tid_t from, covey_msg_t *msg)
@@ -217,8 +226,6 @@ static void tries_tell(struct class_server *server, const struct visitor *visito
         told_line(&server->told, "the code is void: %d wrong ones came", DOOR_WRONG_MAX);
     if (now.state == DOOR_TRIED)
         told_line(&server->told, "the class is closed: %d codes are void", DOOR_VOID_MAX);
-    else
-        code_tell(server);
 }
 
 static void visitor_take(struct class_server *server, struct visitor *visitor, const uint8_t *bytes,
@@ -277,6 +284,12 @@ static void visitor_settle(struct class_server *server, struct visitor *visitor)
         visitor_disconnect(server, visitor);
 }
 
+static void visitors_settle(struct class_server *server)
+{
+    for (int i = 0; i < VISITORS_MAX; i++)
+        visitor_settle(server, &server->visitors[i]);
+}
+
 static struct visitor *visitor_place(struct class_server *server)
 {
     for (int i = 0; i < VISITORS_MAX; i++)
@@ -285,28 +298,36 @@ static struct visitor *visitor_place(struct class_server *server)
     return NULL;
 }
 
-static void visitor_accept(struct class_server *server)
+static void visitor_begin(struct class_server *server, int fd, const struct place *from)
 {
-    struct place from;
-    int fd = socket_accept(server->tcp, &from);
-    if (fd < 0) {
-        if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-            server->accept_ms = now_ms() + PAUSE_MS;
-        return;
-    }
+    char text[PLACE_TEXT_MAX];
     struct visitor *visitor = visitor_place(server);
-    struct guest *guest = visitor == NULL ? NULL : guest_create(server->door, now_ms());
+    place_print_host(from, text);
+    struct guest *guest = visitor == NULL ? NULL : guest_create(server->door, text, now_ms());
     if (guest == NULL) {
         close(fd);
         return;
     }
-    *visitor = (struct visitor){.number = ++server->numbers,
-                                .fd = fd,
-                                .guest = guest,
-                                .loopback = place_is_loopback(&from)};
+    *visitor = (struct visitor){
+        .number = ++server->numbers, .fd = fd, .guest = guest, .loopback = place_is_loopback(from)};
     if (server->numbers == 0)
         visitor->number = server->numbers = 1;
-    place_print_host(&from, visitor->from);
+    memcpy(visitor->from, text, sizeof visitor->from);
+}
+
+static void visitors_accept(struct class_server *server)
+{
+    for (int i = 0; i < TURN_MAX; i++) {
+        struct place from;
+        int fd = socket_accept(server->tcp, &from);
+        if (fd < 0) {
+            if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+                server->accept_ms = now_ms() + PAUSE_MS;
+            return;
+        }
+        visitor_begin(server, fd, &from);
+        visitors_settle(server); /* one that made room has left it before the next one comes */
+    }
 }
 
 /* ---- what threads have done ------------------------------------------------------------------ */
@@ -339,55 +360,90 @@ static void take_added(struct class_server *server)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-static void answer_question(struct class_server *server)
+static void answer_questions(struct class_server *server)
 {
-    uint8_t question[BEACON_BYTES + 1], answer[BEACON_BYTES];
-    struct place from = {.size = sizeof from.at};
-    ssize_t size = recvfrom(server->udp, question, sizeof question, MSG_TRUNC,
-                            (struct sockaddr *)&from.at, &from.size);
-    if (size < 0 || (size_t)size > sizeof question ||
-        !door_answer(server->door, question, (size_t)size, server->tcp_port, answer))
-        return;
-    sendto(server->udp, answer, sizeof answer, MSG_DONTWAIT, (struct sockaddr *)&from.at,
-           from.size);
+    for (int i = 0; i < TURN_MAX; i++) {
+        uint8_t question[BEACON_BYTES + 1], answer[BEACON_BYTES];
+        struct place from = {.size = sizeof from.at};
+        ssize_t size = recvfrom(server->udp, question, sizeof question, MSG_TRUNC,
+                                (struct sockaddr *)&from.at, &from.size);
+        if (size < 0)
+            return;
+        if ((size_t)size <= sizeof question &&
+            door_answer(server->door, question, (size_t)size, server->tcp_port, answer))
+            sendto(server->udp, answer, sizeof answer, MSG_DONTWAIT, (struct sockaddr *)&from.at,
+                   from.size);
+    }
 }
 
 /* Which labels do others have? */
 static void ask_others(struct class_server *server)
 {
-    const struct beacon beacon = {.version = CLASS_VERSION, .label = BEACON_ANY_LABEL};
+    struct beacon beacon = {.version = CLASS_VERSION, .label = BEACON_ANY_LABEL};
     uint8_t question[BEACON_BYTES];
     struct interface networks[NETWORKS_MAX];
+    memcpy(beacon.nonce, server->nonce, sizeof beacon.nonce);
     beacon_put_question(question, &beacon);
     int count = networks_find(networks);
     for (int i = 0; i < count; i++)
         socket_broadcast(server->asks, &networks[i], server->port, question, sizeof question);
+}
+
+static void ask_again(struct class_server *server)
+{
+    randombytes_buf(server->nonce, sizeof server->nonce);
+    ask_others(server);
     server->labels_before = server->labels;
     server->labels = 0;
     server->ask_ms = now_ms() + ASK_MS;
 }
 
-static void take_other(struct class_server *server)
+static void take_others(struct class_server *server)
 {
-    uint8_t answer[BEACON_BYTES + 1];
-    struct beacon beacon;
-    ssize_t size = recv(server->asks, answer, sizeof answer, 0);
-    if (size < 0 || !beacon_get_answer(answer, (size_t)size, &beacon) ||
-        beacon.label >= PASSCODE_LABELS || door_is_own(server->door, &beacon))
-        return;
-    server->labels |= UINT64_C(1) << beacon.label;
+    for (int i = 0; i < TURN_MAX; i++) {
+        uint8_t answer[BEACON_BYTES + 1];
+        struct beacon beacon;
+        ssize_t size = recv(server->asks, answer, sizeof answer, 0);
+        if (size < 0)
+            return;
+        if (beacon_get_answer(answer, (size_t)size, &beacon) && beacon.label < PASSCODE_LABELS &&
+            memcmp(beacon.nonce, server->nonce, sizeof beacon.nonce) == 0 &&
+            !door_is_own(server->door, &beacon))
+            server->labels |= UINT64_C(1) << beacon.label;
+    }
     door_avoid(server->door, server->labels | server->labels_before);
 }
 
-/* Before there is a code. */
-static void hear_others(struct class_server *server)
+/* Whether another class has the label of the code that has just been made. One that is settling
+ * its own at the same moment has it, too, and answers, as this one does meanwhile: both give it up.
+ */
+static bool label_is_taken(struct class_server *server)
 {
-    uint64_t until = now_ms() + FIRST_ASK_MS, now;
-    ask_others(server);
-    while ((now = now_ms()) < until) {
-        struct pollfd readable = {.fd = server->asks, .events = POLLIN};
-        if (poll(&readable, 1, (int)(until - now)) > 0)
-            take_other(server);
+    uint64_t now = now_ms(), ask_ms = now + LABEL_ASK_MS, until = now + LABEL_MS;
+    const struct passcode code = door_status(server->door).code;
+    ask_again(server);
+    for (; (now = now_ms()) < until;) {
+        struct pollfd readable[] = {{.fd = server->asks, .events = POLLIN},
+                                    {.fd = server->udp, .events = POLLIN}};
+        if (now >= ask_ms) {
+            ask_others(server);
+            ask_ms += LABEL_ASK_MS;
+        }
+        if (poll(readable, 2, (int)((ask_ms < until ? ask_ms : until) - now)) > 0) {
+            take_others(server);
+            answer_questions(server);
+        }
+    }
+    return server->labels >> passcode_label(&code) & 1;
+}
+
+/* Two classes that open, or lose their codes, at the same moment choose labels that differ. */
+static void label_settle(struct class_server *server)
+{
+    for (int i = 0; i < LABEL_ROUNDS && door_status(server->door).state == DOOR_OPEN; i++) {
+        if (!label_is_taken(server))
+            return;
+        door_relabel(server->door);
     }
 }
 
@@ -398,8 +454,8 @@ enum { FD_UDP, FD_TCP, FD_VM, FD_ADDED, FD_ASKS, FD_VISITORS };
 static int poll_fill(struct class_server *server, struct pollfd *fds, uint64_t now)
 {
     fds[FD_UDP] = (struct pollfd){.fd = server->udp, .events = POLLIN};
-    fds[FD_TCP] =
-        (struct pollfd){.fd = now < server->accept_ms ? -1 : server->tcp, .events = POLLIN};
+    fds[FD_TCP] = (struct pollfd){
+        .fd = server->closing || now < server->accept_ms ? -1 : server->tcp, .events = POLLIN};
     fds[FD_VM] = (struct pollfd){.fd = covey_fd(server->tool->vm), .events = POLLIN};
     fds[FD_ADDED] = (struct pollfd){.fd = adder_fd(server->adder), .events = POLLIN};
     fds[FD_ASKS] = (struct pollfd){.fd = server->asks, .events = POLLIN};
@@ -419,11 +475,14 @@ static int poll_fill(struct class_server *server, struct pollfd *fds, uint64_t n
     return (int)(next > now + most ? most : next > now ? next - now : 0);
 }
 
+/* Whether there is one that knows the code: others are no reason to stay. */
 static bool is_busy(const struct class_server *server)
 {
-    for (int i = 0; i < VISITORS_MAX; i++)
-        if (server->visitors[i].number != 0)
+    for (int i = 0; i < VISITORS_MAX; i++) {
+        const struct visitor *visitor = &server->visitors[i];
+        if (visitor->adding || (visitor->guest != NULL && guest_is_in(visitor->guest)))
             return true;
+    }
     return false;
 }
 
@@ -437,11 +496,11 @@ static void serve(struct class_server *server)
         if (poll(fds, FD_VISITORS + VISITORS_MAX, timeout_ms) < 0 && errno != EINTR)
             return;
         if (fds[FD_UDP].revents != 0)
-            answer_question(server);
+            answer_questions(server);
         if (fds[FD_ASKS].revents != 0)
-            take_other(server);
+            take_others(server);
         if (now_ms() >= server->ask_ms)
-            ask_others(server);
+            ask_again(server);
         if (fds[FD_VM].revents != 0)
             alive = take_messages(server);
         take_added(server);
@@ -451,10 +510,11 @@ static void serve(struct class_server *server)
                 (fds[FD_VISITORS + i].revents & (POLLIN | POLLHUP | POLLERR)) != 0 &&
                 !visitor_read(server, visitor))
                 visitor_disconnect(server, visitor);
-            visitor_settle(server, visitor);
         }
+        visitors_settle(server);
         if (fds[FD_TCP].revents != 0)
-            visitor_accept(server);
+            visitors_accept(server);
+        code_settle(server);
         enum door_state is = door_status(server->door).state;
         if (is == DOOR_TIMEOUT && was != is)
             told_line(&server->told, "the class is closed: its time is over");
@@ -474,7 +534,7 @@ static int server_listen(struct class_server *server)
                           "covey join",
                           server->port, strerror(errno));
     server->asks = socket_ask();
-    server->tcp = server->asks < 0 ? -1 : socket_listen(&server->tcp_port, DOOR_GUESTS_MAX);
+    server->tcp = server->asks < 0 ? -1 : socket_listen(&server->tcp_port, SOMAXCONN);
     if (server->tcp < 0)
         return tool_error("class", "cannot listen: %s", strerror(errno));
     return TOOL_OK;
@@ -499,7 +559,6 @@ static int server_begin(struct class_server *server, covey_group_t **group)
         return tool_failed(server->tool, "class", instance);
     if (instance > 0)
         return tool_error("class", "this VM has a class already; see: covey class");
-    hear_others(server);
     class_open(server, server->for_s);
     return TOOL_OK;
 }

@@ -2,7 +2,8 @@
  * covey join: makes this machine a host of a class's VM, by the code that the teacher shows.
  *
  * A code that is wrong costs the class one of three tries, so it is tried at one class after the
- * other, and at no more than TRIES_MAX: who plays a class has one guess of the code for each.
+ * other, and at no more than TRIES_MAX: who plays a class has one guess of the code for each. One
+ * that cannot be spoken to, because strangers keep it busy, is called again.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include "tools/vm/hostspec.h"
 
 #define TRIES_MAX 3
+#define AGAIN_MAX 5
 #define SEARCH_MS 5000 /* until a class answers */
 #define OTHERS_MS 1000 /* for another one, when the first was the wrong one */
 
@@ -114,7 +116,7 @@ static int join_found(const struct join *join, struct entrance *entrance)
     struct search search;
     struct place place;
     enum entrance_result result = ENTRANCE_DEAF;
-    int tries = 0, wrong = 0;
+    int tries = 0, wrong = 0, played = 0, again = 0;
     if (search_begin(&search, passcode_label(&join->code), join->port) != 0)
         return tool_error("join", "cannot ask for classes: %s", strerror(errno));
     int64_t until = clock_ms() + SEARCH_MS;
@@ -122,8 +124,12 @@ static int join_found(const struct join *join, struct entrance *entrance)
         result = entrance_try(entrance, &place);
         if (result == ENTRANCE_JOINED || result == ENTRANCE_FAILED)
             break;
-        tries++;
+        if (result == ENTRANCE_DEAF && again++ < AGAIN_MAX)
+            search_forget(&search);
+        else
+            tries++;
         wrong += result == ENTRANCE_WRONG;
+        played += result == ENTRANCE_PLAYED;
         if (result == ENTRANCE_WRONG || result == ENTRANCE_CLOSED)
             search_settle(&search);
         until = clock_ms() + OTHERS_MS;
@@ -131,12 +137,17 @@ static int join_found(const struct join *join, struct entrance *entrance)
     int status = TOOL_FAILED;
     if (result == ENTRANCE_JOINED)
         status = report_joined(entrance);
-    else if (result == ENTRANCE_FAILED || (tries == 1 && wrong == 0))
+    else if (result == ENTRANCE_FAILED)
         tool_error("join", "%s", entrance->why);
     else if (wrong > 0)
         tool_error("join",
                    "the code is wrong; look at it again: after three wrong tries of the class it "
                    "is another one");
+    else if (played > 0)
+        tool_error("join", "somebody who does not know the code answers in the place of the class: "
+                           "tell the teacher, and name the teacher's machine by --at");
+    else if (tries + again > 0)
+        tool_error("join", "%s", entrance->why);
     else
         report_none(&search);
     search_end(&search);

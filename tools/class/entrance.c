@@ -239,11 +239,13 @@ static bool attempt_event(struct attempt *attempt, enum knock_event event,
         *result = on_refused(attempt);
         return false;
     case KNOCK_UNPROVED:
-        *result =
-            result_of(attempt->entrance, ENTRANCE_WRONG, "who answers does not know the code");
+        *result = result_of(attempt->entrance, ENTRANCE_PLAYED,
+                            "who answers does not know the code, and is not the class");
         return false;
     case KNOCK_BROKEN:
-        *result = result_of(attempt->entrance, ENTRANCE_DEAF, "what answers there is no class");
+        *result =
+            result_of(attempt->entrance, attempt->knock.proved ? ENTRANCE_LOST : ENTRANCE_DEAF,
+                      "what answers there is no class");
         return false;
     }
     return true;
@@ -287,7 +289,8 @@ static enum entrance_result attempt_run(struct attempt *attempt)
         return result_of(attempt->entrance, ENTRANCE_FAILED,
                          "the class on %s has gone, or does not answer any more",
                          attempt->entrance->host);
-    return result_of(attempt->entrance, ENTRANCE_DEAF, "the class does not answer");
+    return result_of(attempt->entrance, attempt->knock.proved ? ENTRANCE_LOST : ENTRANCE_DEAF,
+                     "the class does not answer");
 }
 
 static bool is_connected(int fd)
@@ -306,6 +309,7 @@ enum entrance_result entrance_try(struct entrance *entrance, const struct place 
                                .until_ms = clock_ms() + CONNECT_MS + TALK_MS};
     randombytes_buf(seed, sizeof seed);
     knock_begin(&attempt.knock, entrance->code, seed);
+    sodium_memzero(seed, sizeof seed);
     if (attempt.fd >= 0 && is_connected(attempt.fd))
         result = attempt_run(&attempt);
     else

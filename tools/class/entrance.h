@@ -16,7 +16,9 @@ enum entrance_result {
     ENTRANCE_WRONG,  /* the code is not that of this class */
     ENTRANCE_VOID,   /* it was, or its first letters are: the class has another one now */
     ENTRANCE_CLOSED, /* it takes nobody in */
-    ENTRANCE_DEAF,   /* it does not answer, or is no class */
+    ENTRANCE_PLAYED, /* who answers does not know the code, and is no class */
+    ENTRANCE_DEAF,   /* it does not answer, or is no class: nobody had a guess of the code */
+    ENTRANCE_LOST,   /* it has not answered the proof, which was one guess */
     ENTRANCE_FAILED  /* the code was right, and yet: see why */
 };
 

@@ -76,6 +76,11 @@ void search_settle(struct search *search)
     search->settled[search->found_count - 1] = true;
 }
 
+void search_forget(struct search *search)
+{
+    search->found_count--;
+}
+
 bool search_next(struct search *search, int64_t until_ms, struct place *place)
 {
     for (int64_t now; (now = clock_ms()) < until_ms;) {

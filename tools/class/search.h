@@ -35,4 +35,7 @@ bool search_next(struct search *search, int64_t until_ms, struct place *place);
 /* The class that was found last is not the one: it is not found at another place either. */
 void search_settle(struct search *search);
 
+/* It is to be found once more. */
+void search_forget(struct search *search);
+
 #endif

@@ -250,6 +250,31 @@ static void labels_of_others_are_avoided(void)
     door_destroy(door);
 }
 
+/* A label that another class has chosen at the same time is given up, and no other with it. */
+static void a_label_can_be_given_up(void)
+{
+    struct door *door = door_make("given up");
+    door_avoid(door, ~(UINT64_C(1) << 5 | UINT64_C(1) << 9));
+    door_open(door, HOUR_MS);
+    struct passcode before = code_of(door);
+    door_relabel(door);
+    struct passcode code = code_of(door);
+    CU_ASSERT(is_open(door));
+    CU_ASSERT_EQUAL(door_status(door).voided, 0);
+    CU_ASSERT(memcmp(&code, &before, sizeof code) != 0);
+    door_avoid(door, ~(UINT64_C(1) << 5));
+    door_relabel(door);
+    code = code_of(door);
+    CU_ASSERT_EQUAL(passcode_label(&code), 5);
+    for (int i = 0; i < 1000; i++) /* whoever wants it */
+        door_relabel(door);
+    CU_ASSERT(is_open(door));
+    door_close(door);
+    door_relabel(door);
+    CU_ASSERT_EQUAL(door_status(door).state, DOOR_CLOSED);
+    door_destroy(door);
+}
+
 /* ---- who does not keep to it ----------------------------------------------------------------- */
 
 /* Carries what the class says to the student, or back, once. */
@@ -359,7 +384,7 @@ static void a_recording_played_again_does_not_get_in(void)
     CU_ASSERT_FATAL(pair_begin(&pair, door, &code, 0));
     pair_run(&pair, 0);
     CU_ASSERT_EQUAL(pair.student, KNOCK_WELCOME);
-    struct guest *guest = guest_create(door, 0);
+    struct guest *guest = guest_create(door, "192.0.2.1", 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(guest);
     CU_ASSERT_EQUAL(feed_guest(guest, pair.student_said, pair.student_size), GUEST_ENDS);
     CU_ASSERT_FALSE(guest_is_in(guest));
@@ -453,7 +478,7 @@ static void guests_are_bounded(void)
     struct passcode code = code_of(door);
     struct pair pair;
     for (int i = 0; i < DOOR_GUESTS_MAX; i++)
-        CU_ASSERT_PTR_NOT_NULL_FATAL(guests[i] = guest_create(door, (uint64_t)i));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(guests[i] = guest_create(door, "192.0.2.1", (uint64_t)i));
     /* the oldest that has proved nothing goes, and its place is there when it was disconnected */
     CU_ASSERT_FATAL(pair_begin(&pair, door, &code, 500));
     CU_ASSERT(guest_is_over(guests[0]));
@@ -467,10 +492,35 @@ static void guests_are_bounded(void)
     door_destroy(door);
 }
 
+/* Somebody connects as often as he can: his own connections go, and not the students'. */
+static void a_crowd_takes_places_from_itself(void)
+{
+    static struct guest *guests[2 * DOOR_GUESTS_MAX];
+    struct door *door = door_make("crowd");
+    struct guest *student = guest_create(door, "192.0.2.2", 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(student);
+    for (int i = 0; i < 2 * DOOR_GUESTS_MAX; i++) {
+        guests[i] = guest_create(door, "192.0.2.1", 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(guests[i]);
+        for (int k = 0; k < i; k++)
+            if (guests[k] != NULL && guest_is_over(guests[k])) {
+                guest_destroy(guests[k]);
+                guests[k] = NULL;
+            }
+    }
+    CU_ASSERT_FALSE(guest_is_over(student));
+    CU_ASSERT_FALSE(guest_is_over(guests[2 * DOOR_GUESTS_MAX - 1]));
+    CU_ASSERT_EQUAL(door_status(door).guests, DOOR_GUESTS_MAX);
+    for (int i = 0; i < 2 * DOOR_GUESTS_MAX; i++)
+        guest_destroy(guests[i]);
+    guest_destroy(student);
+    door_destroy(door);
+}
+
 static void who_is_late_goes(void)
 {
     struct door *door = door_make("late");
-    struct guest *guest = guest_create(door, 1000);
+    struct guest *guest = guest_create(door, "192.0.2.1", 1000);
     CU_ASSERT_PTR_NOT_NULL_FATAL(guest);
     CU_ASSERT_EQUAL(door_settle(door, 1000), 1000 + DOOR_PROOF_MS);
     CU_ASSERT_FALSE(guest_is_over(guest));
@@ -557,6 +607,7 @@ int main(void)
         {"10,000 wrong codes are each found wrong", ten_thousand_wrong_codes_are_each_found_wrong},
         {"two classes do not mix", two_classes_do_not_mix},
         {"labels of others are avoided", labels_of_others_are_avoided},
+        {"a label can be given up", a_label_can_be_given_up},
         {"leaving early tells and costs nothing", leaving_early_tells_nothing_and_costs_nothing},
         {"a guess counts when its author has gone", a_guess_counts_when_its_author_has_gone},
         {"hurrying gains no guess", hurrying_gains_no_guess},
@@ -565,6 +616,7 @@ int main(void)
         {"nothing can be altered on the way", nothing_can_be_altered_on_the_way},
         {"sealed frames cannot be altered", sealed_frames_cannot_be_altered},
         {"guests are bounded", guests_are_bounded},
+        {"a crowd takes places from itself", a_crowd_takes_places_from_itself},
         {"who is late goes", who_is_late_goes},
         {"the door closes in time", the_door_closes_in_time},
         {"questions are answered by label", questions_are_answered_by_label},

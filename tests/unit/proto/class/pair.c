@@ -54,7 +54,7 @@ bool pair_begin(struct pair *pair, struct door *door, const struct passcode *cod
     memset(pair, 0, sizeof *pair);
     chance_roll(&chance, seed, sizeof seed);
     knock_begin(&pair->knock, code, seed);
-    pair->guest = guest_create(door, now_ms);
+    pair->guest = guest_create(door, "192.0.2.1", now_ms);
     return pair->guest != NULL;
 }
 
