@@ -139,6 +139,63 @@ hostile() { # connections that say nothing, or anything, keep nobody out
     return $status
 }
 expect "connections that prove nothing keep nobody out" hostile
+refusals() { # nobody fills the leader's log
+    pod 0 "${dial[@]}" --hosts 2 -- covey with --each -- true
+    within 10 eval "exec 4<>/dev/tcp/localhost/$port" || return 1
+    for _ in $(seq 20); do head -c 128 /dev/zero >&4; head -c 40 <&4 >"$dir/greeting"; exec 4>&-; exec 4<>"/dev/tcp/localhost/$port"; done 2>/dev/null
+    exec 4>&-
+    pod 1 "${dial[@]}" --hosts 2 -- true
+    ends 0 0 && ends 1 0 && [ "$(wc -c <"$dir/greeting")" = 33 ] && [ "$(grep -c "does not know the key" "$dir/pod0")" = 1 ]
+}
+expect "twenty that do not know the key are one line of the log" refusals
+guess=$BUILD/tests/tool/class_guess
+attack() { # mode, words...: in the background, until its input ends
+    coproc "$guess" "$@"
+    attacker=$COPROC_PID to_attacker=${COPROC[1]}
+    read -r -u "${COPROC[0]}" _
+}
+end_attacker() {
+    eval "exec ${to_attacker}>&-"
+    wait "$attacker" 2>/dev/null
+}
+storm() {
+    pod 0 "${dial[@]}" --hosts 3 -- covey with --each -- true
+    within 10 eval "exec 4<>/dev/tcp/localhost/$port" || return 1
+    exec 4>&-
+    attack storm "127.0.0.1:$port" 127.0.0.9
+    pod 1 "${dial[@]}" --hosts 3 -- true
+    pod 2 "${dial[@]}" --hosts 3 -- true
+    ends 0 0 && ends 1 0 && ends 2 0
+    local status=$?
+    end_attacker
+    return $status
+}
+expect "nor does one who connects as fast as he can" storm
+miser() { # a leader that is none, and says a byte now and then: for a minute, if it were waited for
+    attack miser "$port"
+    JOB_COMPLETION_INDEX=1 timeout 40 "${dial[@]}" --hosts 2 --wait 2 -- true >"$dir/pod1" 2>&1
+    local status=$?
+    end_attacker
+    [ $status = 1 ] && grep -qF "did not take this host in within 2 s" "$dir/pod1"
+}
+expect "a leader that says a byte now and then is not waited for" miser
+secret() { # what others on the machine can see while it runs
+    od -An -v -N32 -tx1 /dev/urandom | tr -d " \n" >"$dir/random" && chmod 400 "$dir/random" || return 1
+    pod 0 "${dial[@]}" --key "$dir/random" --hosts 2 -- covey with -- sh -c 'echo up; read -r _ <"$0"' "$dir/go"
+    pod 1 "${dial[@]}" --key "$dir/random" --hosts 2 -- true
+    within 20 grep -q up "$dir/pod0" || return 1
+    local pid seen=0 bad=0 key
+    key=$(cat "$dir/random")
+    for pid in $(grep -lszxF "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+        seen=$((seen + 1))
+        cat "/proc/$pid/cmdline" "/proc/$pid/environ" 2>/dev/null | grep -aqiF "$key" && bad=$((bad + 1))
+    done
+    [ -z "$(find /tmp/covey-dial.* -maxdepth 0 -user "$(id -u)" -perm /077 2>/dev/null)" ] || bad=$((bad + 1))
+    echo >"$dir/go"
+    ends 0 0 && ends 1 0 && [ $seen -ge 4 ] && [ $bad = 0 ]
+}
+mkfifo "$dir/go"
+expect "the key is in no arguments and no environment, the folder of the leader closed to others" secret
 open_key() { chmod 444 "$dir/other" && pod 1 "${dial[@]}" --key "$dir/other" --hosts 2 -- true && says 1 1 "others may read it; its mode should be 0400"; }
 expect "a key that others may read is refused" open_key
 no_key() { echo 12 >"$dir/short" && chmod 400 "$dir/short" && pod 1 "${dial[@]}" --key "$dir/short" --hosts 2 -- true && says 1 1 "must be 64 hexadecimal digits"; }

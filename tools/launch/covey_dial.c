@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,12 +69,16 @@ bool dial_write(int fd, const void *bytes, size_t size)
     return true;
 }
 
-bool dial_read(int fd, void *bytes, size_t size)
+bool dial_read(int fd, void *bytes, size_t size, int64_t until_ms)
 {
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
     char *at = bytes;
     while (size > 0) {
-        ssize_t n = read(fd, at, size);
-        if (n < 0 && errno == EINTR)
+        int64_t left_ms = until_ms - clock_ms();
+        ssize_t n = 0;
+        if (left_ms > 0 && poll(&readable, 1, (int)left_ms) != 0)
+            n = recv(fd, at, size, MSG_DONTWAIT);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n <= 0)
             return false;
@@ -99,14 +104,15 @@ bool dial_say(int fd, struct dial *dial, enum dial_side by, const char *text, si
     return sealed > 0 && dial_write(fd, bytes, 4 + sealed);
 }
 
-size_t dial_hear(int fd, struct dial *dial, enum dial_side by, char text[DIAL_TEXT_MAX + 1])
+size_t dial_hear(int fd, struct dial *dial, enum dial_side by, char text[DIAL_TEXT_MAX + 1],
+                 int64_t until_ms)
 {
     static uint8_t bytes[DIAL_SEALED_MAX];
     uint8_t head[4];
-    if (!dial_read(fd, head, sizeof head))
+    if (!dial_read(fd, head, sizeof head, until_ms))
         return 0;
     size_t sealed = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
-    if (sealed > sizeof bytes || !dial_read(fd, bytes, sealed))
+    if (sealed > sizeof bytes || !dial_read(fd, bytes, sealed, until_ms))
         return 0;
     size_t size = dial_open(dial, by, bytes, sealed, text);
     text[size] = '\0';
@@ -144,38 +150,38 @@ static int call(const struct dial_options *o, const char **why)
 static bool introduce(int fd, struct dial *dial, const char **why)
 {
     uint8_t greeting[DIAL_GREETING_BYTES], answer[DIAL_ANSWER_BYTES], proof[DIAL_PROOF_BYTES];
-    dial->sent = dial->received = 0;
+    const int64_t until_ms = clock_ms() + TRY_S * 1000;
+    dial_begin(dial, DIAL_GUEST);
     *why = "what answers there is not covey-dial";
-    if (!dial_read(fd, greeting, sizeof greeting))
+    if (!dial_read(fd, greeting, sizeof greeting, until_ms))
         return false;
     if (greeting[0] != DIAL_VERSION) {
         *why = "it speaks another version of covey-dial";
         return false;
     }
     memcpy(dial->leader, greeting + 1, sizeof dial->leader);
-    randombytes_buf(dial->guest, sizeof dial->guest);
-    memcpy(answer, dial->guest, DIAL_NONCE_BYTES);
-    memcpy(answer + DIAL_NONCE_BYTES, dial->name, DIAL_NAME_BYTES);
-    dial_proof(dial, DIAL_GUEST, answer + DIAL_NONCE_BYTES + DIAL_NAME_BYTES);
+    memcpy(answer, dial->guest, DIAL_POINT_BYTES);
+    memcpy(answer + DIAL_POINT_BYTES, dial->name, DIAL_NAME_BYTES);
+    dial_proof(dial, DIAL_GUEST, answer + DIAL_POINT_BYTES + DIAL_NAME_BYTES);
     *why = "it has another key, or has its hosts";
-    return dial_write(fd, answer, sizeof answer) && dial_read(fd, proof, sizeof proof) &&
-           dial_proved(dial, DIAL_LEADER, proof);
+    return dial_write(fd, answer, sizeof answer) && dial_read(fd, proof, sizeof proof, until_ms) &&
+           dial_proved(dial, DIAL_LEADER, proof) && dial_agree(dial, DIAL_GUEST);
 }
 
 /* Dials until there is an invitation, a command and a line with a zero between; its size. */
-static size_t fetch(const struct dial_options *o, struct dial *dial, int *fd, char *text)
+static size_t fetch(const struct dial_options *o, const struct dial *own, struct dial *dial,
+                    int *fd, char *text)
 {
     int64_t end_ms = clock_ms() + (int64_t)o->wait_s * 1000;
     const char *why = "";
     for (unsigned tries = 0;; tries++) {
         *fd = call(o, &why);
+        *dial = *own;
         if (*fd >= 0 && introduce(*fd, dial, &why)) {
             const int on = 1, idle = ASIDE_S;
-            int64_t left_ms = end_ms - clock_ms();
             setsockopt(*fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
             setsockopt(*fd, SOL_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-            dial_patience(*fd, left_ms > 1000 ? (int)(left_ms / 1000) : 1);
-            size_t size = dial_hear(*fd, dial, DIAL_LEADER, text);
+            size_t size = dial_hear(*fd, dial, DIAL_LEADER, text, end_ms);
             if (size > 0)
                 return size;
             why = "it went away before all hosts were there";
@@ -245,21 +251,23 @@ static pid_t start_daemon(const char *command, const char *invitation, char *ans
     return pid;
 }
 
-static int guest(const struct dial_options *o, struct dial *dial)
+static int guest(const struct dial_options *o, struct dial *own)
 {
     static char text[DIAL_TEXT_MAX + 1];
+    struct dial dial;
     char answer[512] = "";
     int fd, status = 0;
     pid_t ended;
-    size_t size = fetch(o, dial, &fd, text), command = strlen(text) + 1;
+    size_t size = fetch(o, own, &dial, &fd, text), command = strlen(text) + 1;
+    sodium_memzero(own, sizeof *own);
     if (command >= size)
         dial_fail("the invitation makes no sense");
     pid_t pid = start_daemon(text, text + command, answer, sizeof answer);
     dial_pass_signals(pid);
     sodium_memzero(text, sizeof text);
     const char *said = answer[0] != '\0' ? answer : "coveyd there ended without a word\n";
-    dial_say(fd, dial, DIAL_GUEST, said, strlen(said));
-    sodium_memzero(dial, sizeof *dial);
+    dial_say(fd, &dial, DIAL_GUEST, said, strlen(said));
+    sodium_memzero(&dial, sizeof dial);
     close(fd);
     while ((ended = waitpid(-1, &status, 0)) != pid)
         if (ended < 0 && errno != EINTR)

@@ -9,6 +9,7 @@
 #include <sodium.h>
 
 _Static_assert(DIAL_KEY_BYTES == crypto_secretbox_KEYBYTES, "keys seal");
+_Static_assert(DIAL_POINT_BYTES == crypto_box_PUBLICKEYBYTES, "points are public keys");
 _Static_assert(DIAL_SEALED_MAX == DIAL_TEXT_MAX + crypto_secretbox_MACBYTES, "what a seal adds");
 
 bool dial_key_parse(const char *text, uint8_t key[DIAL_KEY_BYTES])
@@ -23,7 +24,7 @@ bool dial_key_parse(const char *text, uint8_t key[DIAL_KEY_BYTES])
 /* Keyed BLAKE2b of all that this connection is, for one purpose. */
 static void derive(const struct dial *dial, char purpose, char side, uint8_t out[32])
 {
-    static const char what[] = "covey-dial 1";
+    static const char what[] = "covey-dial 2";
     crypto_generichash_state state;
     const char who[2] = {purpose, side};
     crypto_generichash_init(&state, dial->key, sizeof dial->key, 32);
@@ -33,6 +34,12 @@ static void derive(const struct dial *dial, char purpose, char side, uint8_t out
     crypto_generichash_update(&state, dial->guest, sizeof dial->guest);
     crypto_generichash_update(&state, (const uint8_t *)dial->name, sizeof dial->name);
     crypto_generichash_final(&state, out, 32);
+}
+
+void dial_begin(struct dial *dial, enum dial_side by)
+{
+    crypto_box_keypair(by == DIAL_LEADER ? dial->leader : dial->guest, dial->secret);
+    dial->sent = dial->received = 0;
 }
 
 void dial_proof(const struct dial *dial, enum dial_side by, uint8_t proof[DIAL_PROOF_BYTES])
@@ -61,10 +68,23 @@ static bool name_is_good(const char name[DIAL_NAME_BYTES])
 
 bool dial_take_answer(struct dial *dial, const uint8_t answer[DIAL_ANSWER_BYTES])
 {
-    memcpy(dial->guest, answer, DIAL_NONCE_BYTES);
-    memcpy(dial->name, answer + DIAL_NONCE_BYTES, DIAL_NAME_BYTES);
-    return dial_proved(dial, DIAL_GUEST, answer + DIAL_NONCE_BYTES + DIAL_NAME_BYTES) &&
+    memcpy(dial->guest, answer, DIAL_POINT_BYTES);
+    memcpy(dial->name, answer + DIAL_POINT_BYTES, DIAL_NAME_BYTES);
+    return dial_proved(dial, DIAL_GUEST, answer + DIAL_POINT_BYTES + DIAL_NAME_BYTES) &&
            name_is_good(dial->name);
+}
+
+bool dial_agree(struct dial *dial, enum dial_side by)
+{
+    uint8_t shared[crypto_scalarmult_BYTES], key[DIAL_KEY_BYTES];
+    const uint8_t *other = by == DIAL_LEADER ? dial->guest : dial->leader;
+    bool agreed = crypto_scalarmult(shared, dial->secret, other) == 0;
+    derive(dial, 'K', 0, key);
+    crypto_generichash(dial->key, sizeof dial->key, shared, sizeof shared, key, sizeof key);
+    sodium_memzero(shared, sizeof shared);
+    sodium_memzero(key, sizeof key);
+    sodium_memzero(dial->secret, sizeof dial->secret);
+    return agreed;
 }
 
 static void sealing(const struct dial *dial, enum dial_side by, uint64_t number, uint8_t *key,

@@ -43,10 +43,11 @@ struct guest {
 
 struct gather {
     const struct dial_options *options;
-    const struct dial *own;
+    struct dial *own;
     struct guest *guests;
     struct pollfd *fds; /* one for each guest, and the listener */
     int count, proved, listener;
+    bool refused; /* somebody was who does not know the key: that is told once */
     uint64_t came;
     char self[HELPER_PATH_BYTES], folder[64], hosts[96];
     struct sockaddr_un door; /* where launchers come */
@@ -59,7 +60,8 @@ static void guest_drop(struct gather *g, struct guest *guest)
     g->proved -= guest->proved;
     if (guest->fd >= 0)
         close(guest->fd);
-    *guest = (struct guest){.fd = -1};
+    sodium_memzero(guest, sizeof *guest);
+    guest->fd = -1;
 }
 
 /* A free place, or that of the oldest which has proved nothing. */
@@ -89,8 +91,8 @@ static void guest_greet(struct gather *g)
     struct guest *guest = guest_place(g);
     *guest = (struct guest){.fd = fd, .number = g->came++, .dial = *g->own};
     memset(guest->dial.name, 0, sizeof guest->dial.name);
-    randombytes_buf(guest->dial.leader, sizeof guest->dial.leader);
-    memcpy(greeting + 1, guest->dial.leader, DIAL_NONCE_BYTES);
+    dial_begin(&guest->dial, DIAL_LEADER);
+    memcpy(greeting + 1, guest->dial.leader, DIAL_POINT_BYTES);
     if (!dial_write(fd, greeting, sizeof greeting))
         guest_drop(g, guest);
 }
@@ -108,7 +110,9 @@ static void guest_admit(struct gather *g, struct guest *guest)
 {
     uint8_t proof[DIAL_PROOF_BYTES];
     if (!dial_take_answer(&guest->dial, guest->answer)) {
-        fprintf(stderr, "covey-dial: one that does not know the key was refused\n");
+        if (!g->refused)
+            fprintf(stderr, "covey-dial: one that does not know the key was refused\n");
+        g->refused = true;
         guest_drop(g, guest);
         return;
     }
@@ -123,7 +127,8 @@ static void guest_admit(struct gather *g, struct guest *guest)
         return;
     }
     dial_proof(&guest->dial, DIAL_LEADER, proof);
-    guest->proved = dial_write(guest->fd, proof, sizeof proof);
+    guest->proved =
+        dial_agree(&guest->dial, DIAL_LEADER) && dial_write(guest->fd, proof, sizeof proof);
     g->proved += guest->proved;
     if (!guest->proved)
         guest_drop(g, guest);
@@ -164,6 +169,10 @@ static void gather_all(struct gather *g)
             guest_greet(g);
     }
     close(g->listener);
+    for (int i = 0; i < g->count; i++)
+        if (!g->guests[i].proved)
+            guest_drop(g, &g->guests[i]);
+    sodium_memzero(g->own, sizeof *g->own);
 }
 
 /* ---- launchers ------------------------------------------------------------------------------- */
@@ -171,11 +180,12 @@ static void gather_all(struct gather *g)
 /* Name, command and invitation, each with its newline. */
 static bool read_request(int fd, char *text, char *parts[3])
 {
+    const int64_t until_ms = clock_ms() + REQUEST_S * 1000;
     size_t used = 0;
     int lines = 0;
     parts[0] = text;
     while (lines < 3) {
-        if (used == REQUEST_MAX || !dial_read(fd, text + used, 1))
+        if (used == REQUEST_MAX || !dial_read(fd, text + used, 1, until_ms))
             return false;
         if (text[used++] != '\n')
             continue;
@@ -195,7 +205,9 @@ __attribute__((noreturn)) static void pass_invitation(struct guest *guest, int f
     fcntl(guest->fd, F_SETFL, 0);
     dial_patience(guest->fd, ANSWER_S);
     passed = passed && dial_say(guest->fd, &guest->dial, DIAL_LEADER, text, (size_t)size);
-    size_t answer = passed ? dial_hear(guest->fd, &guest->dial, DIAL_GUEST, text) : 0;
+    size_t answer =
+        passed ? dial_hear(guest->fd, &guest->dial, DIAL_GUEST, text, clock_ms() + ANSWER_S * 1000)
+               : 0;
     _exit(answer > 0 && dial_write(fd, text, answer) ? 0 : 1);
 }
 
@@ -206,7 +218,6 @@ static void on_launcher(struct gather *g, int door)
     int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0)
         return;
-    dial_patience(fd, REQUEST_S);
     struct guest *guest = read_request(fd, text, parts) ? guest_find(g, parts[0]) : NULL;
     pid_t pid = guest != NULL && guest->fd >= 0 ? fork() : -1;
     if (pid == 0)
@@ -215,6 +226,7 @@ static void on_launcher(struct gather *g, int door)
         close(guest->fd);
         guest->fd = -1; /* there is one invitation for each */
     }
+    sodium_memzero(text, sizeof text);
     close(fd);
 }
 
@@ -225,6 +237,7 @@ int dial_take(int count, char **words)
     if (count < 3 || strlen(words[0]) >= sizeof door.sun_path)
         dial_fail("--take is for covey-dial itself");
     strcpy(door.sun_path, words[0]);
+    setvbuf(stdin, NULL, _IONBF, 0); /* no copy of the VM's key stays in a buffer */
     if (fgets(invitation, sizeof invitation, stdin) == NULL)
         dial_fail("there is no invitation on standard input");
     invitation[strcspn(invitation, "\n")] = '\0';
@@ -316,7 +329,7 @@ static int run_command(struct gather *g, int door, char **command)
     }
 }
 
-int dial_lead(const struct dial_options *options, const struct dial *own, char **command)
+int dial_lead(const struct dial_options *options, struct dial *own, char **command)
 {
     struct gather g = {.options = options, .own = own, .count = options->hosts - 1 + PLACES};
     g.guests = calloc((size_t)g.count, sizeof *g.guests);

@@ -2,6 +2,7 @@
 #include "tools/launch/dial.h"
 
 #include <CUnit/CUnit.h>
+#include <sodium.h>
 #include <string.h>
 
 #include "tests/unit/runner.h"
@@ -12,17 +13,28 @@ static void pair_make(struct dial *leader, struct dial *guest, const char *name)
 {
     memset(leader, 0, sizeof *leader);
     CU_ASSERT_TRUE(dial_key_parse(KEY "\n", leader->key));
-    memset(leader->leader, 1, sizeof leader->leader);
     *guest = *leader;
-    memset(guest->guest, 2, sizeof guest->guest);
+    dial_begin(leader, DIAL_LEADER);
+    dial_begin(guest, DIAL_GUEST);
+    memcpy(guest->leader, leader->leader, sizeof guest->leader);
     strncpy(guest->name, name, sizeof guest->name);
 }
 
 static void answer_make(const struct dial *guest, uint8_t answer[DIAL_ANSWER_BYTES])
 {
-    memcpy(answer, guest->guest, DIAL_NONCE_BYTES);
-    memcpy(answer + DIAL_NONCE_BYTES, guest->name, DIAL_NAME_BYTES);
-    dial_proof(guest, DIAL_GUEST, answer + DIAL_NONCE_BYTES + DIAL_NAME_BYTES);
+    memcpy(answer, guest->guest, DIAL_POINT_BYTES);
+    memcpy(answer + DIAL_POINT_BYTES, guest->name, DIAL_NAME_BYTES);
+    dial_proof(guest, DIAL_GUEST, answer + DIAL_POINT_BYTES + DIAL_NAME_BYTES);
+}
+
+/* Both have proved themselves. */
+static void pair_agree(struct dial *leader, struct dial *guest)
+{
+    uint8_t answer[DIAL_ANSWER_BYTES];
+    answer_make(guest, answer);
+    CU_ASSERT_TRUE(dial_take_answer(leader, answer));
+    CU_ASSERT_TRUE(dial_agree(leader, DIAL_LEADER));
+    CU_ASSERT_TRUE(dial_agree(guest, DIAL_GUEST));
 }
 
 static bool accepted(const char *name)
@@ -86,8 +98,7 @@ static void texts_are_opened_once_in_their_order(void)
     uint8_t first[64], second[64];
     char text[64];
     pair_make(&leader, &guest, "pod-1");
-    memcpy(leader.guest, guest.guest, sizeof leader.guest);
-    memcpy(leader.name, guest.name, sizeof leader.name);
+    pair_agree(&leader, &guest);
     size_t size = dial_seal(&leader, DIAL_LEADER, "one", 3, first);
     CU_ASSERT_EQUAL(dial_seal(&leader, DIAL_LEADER, "two", 3, second), size);
     CU_ASSERT_EQUAL(dial_open(&guest, DIAL_LEADER, second, size, text), 0);
@@ -101,6 +112,42 @@ static void texts_are_opened_once_in_their_order(void)
     CU_ASSERT_EQUAL(dial_open(&guest, DIAL_LEADER, second, size, text), 3);
     CU_ASSERT_EQUAL(dial_open(&guest, DIAL_LEADER, second, 16, text), 0);
     CU_ASSERT_EQUAL(dial_seal(&guest, DIAL_GUEST, text, DIAL_TEXT_MAX + 1, first), 0);
+}
+
+/* He has all that was said, and learns the key of the file when all is over. */
+static void a_recording_is_not_read_with_the_key(void)
+{
+    struct dial leader, guest, thief, other;
+    uint8_t sealed[64];
+    char text[64];
+    pair_make(&leader, &guest, "pod-1");
+    pair_agree(&leader, &guest);
+    size_t size = dial_seal(&leader, DIAL_LEADER, "one", 3, sealed);
+    pair_make(&thief, &other, "pod-1");
+    memcpy(thief.leader, leader.leader, sizeof thief.leader);
+    memcpy(thief.guest, leader.guest, sizeof thief.guest);
+    memcpy(thief.name, leader.name, sizeof thief.name);
+    struct dial again = thief;
+    CU_ASSERT_EQUAL(dial_open(&again, DIAL_LEADER, sealed, size, text), 0);
+    CU_ASSERT_TRUE(dial_agree(&thief, DIAL_LEADER));
+    CU_ASSERT_EQUAL(dial_open(&thief, DIAL_LEADER, sealed, size, text), 0);
+    CU_ASSERT_TRUE(memcmp(leader.key, thief.key, sizeof leader.key) != 0);
+    CU_ASSERT_TRUE(sodium_is_zero(leader.secret, sizeof leader.secret));
+    CU_ASSERT_TRUE(sodium_is_zero(guest.secret, sizeof guest.secret));
+    CU_ASSERT_EQUAL(dial_open(&guest, DIAL_LEADER, sealed, size, text), 3);
+}
+
+/* Of small order: whatever the secret is, the exchange would give zeros. */
+static void some_points_are_none(void)
+{
+    struct dial leader, guest;
+    pair_make(&leader, &guest, "pod-1");
+    memset(leader.guest, 0, sizeof leader.guest);
+    CU_ASSERT_FALSE(dial_agree(&leader, DIAL_LEADER));
+    pair_make(&leader, &guest, "pod-1");
+    memset(guest.leader, 0, sizeof guest.leader);
+    guest.leader[0] = 1;
+    CU_ASSERT_FALSE(dial_agree(&guest, DIAL_GUEST));
 }
 
 static void the_backoff_grows_and_is_bounded(void)
@@ -124,6 +171,8 @@ int main(void)
         {"each proves that it knows the key", each_proves_that_it_knows_the_key},
         {"names are those of hosts", names_are_those_of_hosts},
         {"texts are opened once, in their order", texts_are_opened_once_in_their_order},
+        {"a recording is not read with the key", a_recording_is_not_read_with_the_key},
+        {"some points are none", some_points_are_none},
         {"the backoff grows and is bounded", the_backoff_grows_and_is_bounded},
     };
     return covey_test_main("dial", cases, sizeof cases / sizeof cases[0]);
