@@ -1,4 +1,4 @@
-/* links: daemon/monitor/procfs.c proto/model/figure.c proto/model/task_figure.c proto/wire/control.c proto/contention/contention.c proto/wire/contention_config.c proto/wire/address.c proto/wire/cursor.c -lm */
+/* links: daemon/monitor/procfs.c proto/model/figure.c proto/model/task_figure.c proto/model/traffic.c proto/wire/control.c proto/contention/contention.c proto/wire/contention_config.c proto/wire/address.c proto/wire/cursor.c -lm */
 /*
  * The texts of /proc, of whatever kernel or none, and figures as any host may send them: what is
  * accepted makes sense.
@@ -10,6 +10,7 @@
 
 #include "daemon/monitor/procfs.h"
 #include "proto/model/task_figure.h"
+#include "proto/model/traffic.h"
 #include "tests/fuzz/fuzz.h"
 
 static void look_at_text(const char *text)
@@ -56,6 +57,24 @@ static void look_at_tasks(const uint8_t *data, size_t size)
     }
 }
 
+/* To whom tasks have sent: what is accepted is written as it came. */
+static void look_at_traffic(const uint8_t *data, size_t size)
+{
+    struct cursor c = cursor_reader(data, size);
+    struct traffic t;
+    while (cursor_left(&c) > 0) {
+        uint8_t bytes[TRAFFIC_BYTES_MAX];
+        struct cursor before = c, again = cursor_writer(bytes, sizeof bytes);
+        traffic_get(&c, &t);
+        REQUIRE(t.count >= 0 && t.count <= TRAFFIC_PEERS);
+        if (!cursor_ok(&c))
+            return;
+        traffic_put(&again, &t);
+        REQUIRE(cursor_ok(&again) && again.at - bytes == c.at - before.at);
+        REQUIRE(memcmp(bytes, before.at, (size_t)(c.at - before.at)) == 0);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
@@ -69,5 +88,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(text);
     look_at_figures(data, size);
     look_at_tasks(data, size);
+    look_at_traffic(data, size);
     return 0;
 }
