@@ -85,6 +85,8 @@ bool procfs_stat(const char *text, struct procfs_stat *stat)
         uint64_t ticks;
         if (!take_number(&at, &ticks))
             break;
+        if (ticks > UINT64_MAX - s.total)
+            return false;
         s.total += ticks;
         s.busy += i == STAT_IDLE || i == STAT_IOWAIT ? 0 : ticks;
         s.interrupting += i == STAT_IRQ || i == STAT_SOFTIRQ ? ticks : 0;
