@@ -54,6 +54,7 @@
 #include "daemon/table/connection.h"
 #include "daemon/table/ending.h"
 #include "proto/auth/auth.h"
+#include "proto/session/slow.h"
 
 #define DATAGRAM_BYTES_MIN 1200
 #define DATAGRAM_BYTES_LOOPBACK 65000
@@ -225,6 +226,15 @@ static void on_hup(void *context)
 
 /* ---- create ---- */
 
+/* The largest that is tried. On a slow link of virtual hosts each try would take as long as a
+ * message of its size: there none is larger than what is sent anyway. */
+static size_t datagram_bytes_max(const struct daemon *d)
+{
+    if (!d->options->local)
+        return d->conf.datagram_bytes_max;
+    return slow_any_link(&d->conf.slow) ? DATAGRAM_BYTES_LOCAL : DATAGRAM_BYTES_LOOPBACK;
+}
+
 static int node_open(struct daemon *d, struct failure *why)
 {
     struct node_config *config = &d->node_config;
@@ -245,8 +255,7 @@ static int node_open(struct daemon *d, struct failure *why)
     config->join_timeout_us = d->conf.join_timeout_us;
     /* What every path carries. On one machine a joiner gets the table of thousands in a few. */
     config->datagram_bytes_min = d->options->local ? DATAGRAM_BYTES_LOCAL : DATAGRAM_BYTES_MIN;
-    config->datagram_bytes_max =
-        d->options->local ? DATAGRAM_BYTES_LOOPBACK : d->conf.datagram_bytes_max;
+    config->datagram_bytes_max = datagram_bytes_max(d);
     config->random = random_bytes;
     randombytes_buf(&config->seed, sizeof config->seed);
     d->node = node_create(config, &owner);
