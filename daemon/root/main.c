@@ -183,7 +183,7 @@ static bool is_for_helper(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct start start = {.ready = -1};
+    static struct start start = {.ready = -1}; /* its texts are needed to the end */
     struct failure why = {""};
     int side = -1;
 

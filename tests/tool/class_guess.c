@@ -11,6 +11,8 @@
  *   storm HOST:PORT FROM        connects as fast as it can from that address, and keeps the last
  *                               ones open, until its input ends; prints how many there were
  *   noise HOST:PORT N           N connections that say random bytes, or end within a frame
+ *   flood PORT                  broadcasts as fast as it can questions, answers, parts of both and
+ *                               more than both, and random bytes, until its input ends
  *   points HOST:PORT CODE       shares that are none: the neutral element, and bytes that are no
  *                               element; prints how many were answered
  *   mirror PORT                 is a class that knows no code, and sends back what it is sent
@@ -215,8 +217,10 @@ static int drip(const char *at, int count)
             fflush(stdout);
         }
         if (input_ended(200))
-            return 0;
+            break;
     }
+    free(fds);
+    return 0;
 }
 
 static int storm(const char *at, const char *from)
@@ -260,6 +264,26 @@ static int noise(const char *at, int count)
         if (i % 2 == 0)
             read_some(fd, bytes, sizeof bytes);
         close(fd);
+    }
+    return 0;
+}
+
+static int flood(const char *port)
+{
+    static const struct interface here = {.index = 0};
+    int fd = socket_ask();
+    puts("flood");
+    fflush(stdout);
+    for (unsigned count = 0; count % 16 != 0 || !input_ended(0); count++) {
+        uint8_t bytes[2 * BEACON_BYTES];
+        struct beacon beacon = {.version = (uint8_t)count, .label = BEACON_ANY_LABEL, .port = 1};
+        size_t size = count % 3 == 0 ? randombytes_uniform(sizeof bytes) : BEACON_BYTES;
+        randombytes_buf(bytes, sizeof bytes);
+        if (count % 4 == 0)
+            beacon_put_answer(bytes, &beacon);
+        else if (count % 8 != 1)
+            beacon_put_question(bytes, &beacon);
+        socket_broadcast(fd, &here, (uint16_t)atoi(port), bytes, size);
     }
     return 0;
 }
@@ -523,6 +547,8 @@ int main(int argc, char **argv)
         return drip(argv[2], atoi(argv[3]));
     if (argc == 4 && strcmp(argv[1], "storm") == 0)
         return storm(argv[2], argv[3]);
+    if (argc == 3 && strcmp(argv[1], "flood") == 0)
+        return flood(argv[2]);
     if (argc == 4 && strcmp(argv[1], "points") == 0)
         return points(argv[2], argv[3]);
     if (argc == 3 && strcmp(argv[1], "mirror") == 0)
@@ -541,8 +567,9 @@ int main(int argc, char **argv)
         return tap(argv[2], argv[3], argv[4]);
     if (argc == 4 && strcmp(argv[1], "reads") == 0)
         return reads(argv[2], argv[3]);
-    fprintf(stderr,
-            "usage: class_guess "
-            "guess|race|idle|drip|storm|noise|points|mirror|twin|miser|label|tap|reads ...\n");
+    fprintf(
+        stderr,
+        "usage: class_guess "
+        "guess|race|idle|drip|storm|noise|flood|points|mirror|twin|miser|label|tap|reads ...\n");
     return 2;
 }

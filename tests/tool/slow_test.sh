@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/local_vm.sh
-read -ra compiler <<<"${CC:-cc}"
+read -ra compiler <<<"${CC:-cc} ${SANITIZE:-}" # as the library is built
 
 says() { # status, pattern of a line that is said, command...
     local status

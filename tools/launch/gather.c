@@ -347,5 +347,9 @@ int dial_lead(const struct dial_options *options, struct dial *own, char **comma
     unlink(g.door.sun_path);
     unlink(g.hosts);
     rmdir(g.folder);
+    for (int i = 0; i < g.count; i++)
+        guest_drop(&g, &g.guests[i]);
+    free(g.guests);
+    free(g.fds);
     return status;
 }
