@@ -292,5 +292,8 @@ int main(int argc, char **argv)
     /* podman that failed, or was ended before it could pass the signal on, may have left it */
     kill(guard, status < PODMAN_FAILED ? SIGKILL : SIGTERM);
     status_of(guard);
+    strings_free(&command);
+    strings_free(&c.podman);
+    strings_free(&names);
     return status;
 }
