@@ -19,8 +19,8 @@
 #include "tools/vm/hostspec.h"
 
 #define TRIES_MAX 3
-#define AGAIN_MAX 5
-#define SEARCH_MS 5000 /* until a class answers */
+#define SEARCH_MS 5000 /* until a class answers, and for as long one that is deaf is called again  \
+                        */
 #define OTHERS_MS 1000 /* for another one, when the first was the wrong one */
 
 enum { KEY_AT = 2000, KEY_PORT };
@@ -116,15 +116,16 @@ static int join_found(const struct join *join, struct entrance *entrance)
     struct search search;
     struct place place;
     enum entrance_result result = ENTRANCE_DEAF;
-    int tries = 0, wrong = 0, played = 0, again = 0;
+    int tries = 0, wrong = 0, played = 0;
     if (search_begin(&search, passcode_label(&join->code), join->port) != 0)
         return tool_error("join", "cannot ask for classes: %s", strerror(errno));
     int64_t until = clock_ms() + SEARCH_MS;
+    const int64_t again_until = until;
     while (tries < TRIES_MAX && search_next(&search, until, &place)) {
         result = entrance_try(entrance, &place);
         if (result == ENTRANCE_JOINED || result == ENTRANCE_FAILED)
             break;
-        if (result == ENTRANCE_DEAF && again++ < AGAIN_MAX)
+        if (result == ENTRANCE_DEAF && clock_ms() < again_until)
             search_forget(&search);
         else
             tries++;
@@ -146,7 +147,7 @@ static int join_found(const struct join *join, struct entrance *entrance)
     else if (played > 0)
         tool_error("join", "somebody who does not know the code answers in the place of the class: "
                            "tell the teacher, and name the teacher's machine by --at");
-    else if (tries + again > 0)
+    else if (entrance->why[0] != '\0')
         tool_error("join", "%s", entrance->why);
     else
         report_none(&search);
