@@ -163,9 +163,10 @@ int covey_bag_save(covey_t *vm, const char *name, const char *path, struct covey
     if (error != COVEY_OK)
         return error;
     struct call call = call_begin(vm);
-    error = call_end(vm, &call, save(bag, path, info));
+    error = save(bag, path, info);
     if (bag->user.error == 0) /* it goes on */
         say(bag, BAG_THAW, 0);
+    error = call_end(vm, &call, error);
     char text[256];
     snprintf(text, sizeof text, "%s", covey_error_text());
     covey_bag_free(&bag);
