@@ -19,8 +19,7 @@
 #include "tools/vm/hostspec.h"
 
 #define TRIES_MAX 3
-#define SEARCH_MS 5000 /* until a class answers, and for as long one that is deaf is called again  \
-                        */
+#define SEARCH_MS 5000 /* until a class answers; one that is deaf is called again meanwhile */
 #define OTHERS_MS 1000 /* for another one, when the first was the wrong one */
 
 enum { KEY_AT = 2000, KEY_PORT };
