@@ -93,6 +93,7 @@ static const struct setting settings[] = {
     {DAEMON, "encrypt", "yes or no", &conf_yes_no, MEMBER(encrypt), ANY},
     {DAEMON, "topology", "the path of a file, from / on", &conf_path, TEXT(topology, 0)},
     {DAEMON, "speed", "1 to 1000000", &conf_number, MEMBER(speed), FROM_TO(1, 1000000)},
+    {DAEMON, "withhold", "yes or no", &conf_yes_no, MEMBER(withhold), ANY},
     {DAEMON, "fault", CONF_FAULT_EXPECTS, &conf_fault, MEMBER(fault), ANY},
     {DAEMON, "slow", SLOW_EXPECTS, &conf_slow, MEMBER(slow), ANY},
     {LAUNCH, "launcher", "ssh or exec", &conf_launcher, MEMBER(launch.launcher), ANY},

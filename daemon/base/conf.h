@@ -74,6 +74,7 @@ struct conf {
     bool encrypt;                           /* what goes to other hosts; a new VM's */
     char topology[CONF_TEXT_MAX + 1];       /* a file: that of a new VM's network; "": none */
     uint32_t speed;                         /* relative speed of this host, 1000 is the default */
+    bool withhold;                          /* tasks come here only by this host's name */
     struct fault_config fault;              /* what happens to the datagrams it sends, for tests */
     struct slow_config slow; /* a network of virtual hosts that is slow, to learn by */
     struct conf_launch launch;

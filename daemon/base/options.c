@@ -14,8 +14,8 @@
 static const char usage[] =
     "usage: coveyd [--vm NAME] [--name HOST] [--local | --loopback] [--address A]\n"
     "              [--bind A] [--interface NAME] [--port P[-P]] [--speed N]\n"
-    "              [--config FILE] [--cwd DIR] [--fault LIST] [--slow RULES] [--encrypt]\n"
-    "              [--fail-timeout S] [--foreground | --attached] [--verbose]\n"
+    "              [--withhold] [--config FILE] [--cwd DIR] [--fault LIST] [--slow RULES]\n"
+    "              [--encrypt] [--fail-timeout S] [--foreground | --attached] [--verbose]\n"
     "       coveyd --join [...] | --guest TICKET [...]\n"
     "       coveyd --examine [...] | --offer [...] | --dial [...]\n"
     "\n"
@@ -31,6 +31,7 @@ static const char usage[] =
     "  --interface I   offer only the addresses of this interface\n"
     "  --port P[-P]    the UDP port, or the first and last of those to try\n"
     "  --speed N       relative speed of this host, 1000 is ordinary\n"
+    "  --withhold      tasks come to this host only by its name\n"
     "  --fail-timeout S\n"
     "                  seconds of silence after which a host of this VM is declared gone\n"
     "  --encrypt       encrypt everything that this VM sends from host to host\n"
@@ -68,6 +69,7 @@ static const struct {
     {"interface", true, AT(interface)},
     {"port", true, AT(port)},
     {"speed", true, AT(speed)},
+    {"withhold", false, AT(withhold)},
     {"fail-timeout", true, AT(fail_timeout)},
     {"encrypt", false, AT(encrypt)},
     {"config", true, AT(config)},

@@ -11,7 +11,7 @@
 struct options {
     const char *vm, *host, *config, *cwd, *fault, *slow, *fail_timeout; /* NULL: not given */
     const char *address, *bind, *interface, *port, *speed;
-    bool join, local, loopback, foreground, attached, verbose, encrypt;
+    bool join, local, loopback, foreground, attached, verbose, encrypt, withhold;
     const char *guest; /* the ticket by which it joins */
     /* no options, but what main.c made: */
     bool born;   /* in the nursery (launch/nursery.h) */

@@ -176,6 +176,21 @@ static void launch_fail_as_said(struct launch *l)
 
 /* ---- what we say ---- */
 
+/* When the job is over, it is so for hosts that join it, which by ssh do not have this daemon's
+ * environment; unless something else was said of them. */
+static bool env_add_until(struct control_env *env)
+{
+    const char *until = getenv("COVEY_UNTIL");
+    char variable[64];
+    for (const char *v = NULL; (v = control_env_next(env, v)) != NULL;)
+        if (strncmp(v, "COVEY_UNTIL=", 12) == 0)
+            return true;
+    if (until == NULL || *until == '\0')
+        return true;
+    snprintf(variable, sizeof variable, "COVEY_UNTIL=%s", until);
+    return control_env_add(env, variable);
+}
+
 static bool invitation_print(const struct launch *l, char line[BOOTSTRAP_LINE_MAX])
 {
     struct daemon *d = l->daemon;
@@ -194,7 +209,7 @@ static bool invitation_print(const struct launch *l, char line[BOOTSTRAP_LINE_MA
     memcpy(b.bind, l->spec.bind, sizeof b.bind);
     memcpy(b.interface, l->spec.interface, sizeof b.interface);
     b.env = l->spec.env;
-    int size = bootstrap_print(&b, line);
+    int size = env_add_until(&b.env) ? bootstrap_print(&b, line) : 0;
     sodium_memzero(&b, sizeof b);
     return size > 0;
 }

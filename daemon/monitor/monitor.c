@@ -125,7 +125,7 @@ void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
     last.ended_us += (uint64_t)m->gone_us;
     sample_figures(&m->source, &m->base, &last, figures);
     gauge_figures(d->own.gauge, now_us, figures);
-    term_figures(d->own.term, now_us, figures);
+    term_figures(d, now_us, figures);
     v[FIGURE_age_s] = (double)(now_us - m->last.at_us) / 1e6;
     v[FIGURE_tasks] = v[FIGURE_tasks_young] = 0;
     for (const struct task *task = d->tasks->first; task != NULL; task = task->next) {

@@ -4,6 +4,9 @@
  * left (HOST_ENDS), when they enrol and when that changes; bags hear it from the tasks that use
  * them.
  *
+ * A host that is drained, or whose tasks' time is over, gets no new task unless it is named: that
+ * is a figure of its own (withheld), as is what its owner says.
+ *
  * Who ends the job does not wait: the tasks' time is over a while before, so that what is left can
  * be kept. A drain says when the tasks' time is over, and nothing is ended by this daemon.
  */
@@ -20,6 +23,8 @@
 #define RESERVE_SHARE 10              /* ... this part of all that is left at the beginning */
 #define SECOND_US UINT64_C(1000000)
 #define NONE UINT64_MAX
+#define DRAINED 1 /* of FIGURE_withheld */
+#define BY_OWNER 2
 
 struct term {
     uint64_t job_us;       /* the job ends */
@@ -73,8 +78,13 @@ static void term_enrolled(struct task *task)
         tell(task->daemon, task, loop_now_us());
 }
 
-void term_figures(const struct term *t, uint64_t now_us, struct figures *figures)
+void term_figures(const struct daemon *d, uint64_t now_us, struct figures *figures)
 {
+    const struct term *t = d->own.term;
+    bool over = t->drain_us != NONE || now_us >= t->job_tasks_us;
+    figures->values[FIGURE_withheld] = d->conf.withhold || d->options->withhold ? BY_OWNER
+                                       : over                                   ? DRAINED
+                                                                                : 0;
     uint64_t end_us = least(t->job_us, t->drain_us);
     if (end_us != NONE)
         figures->values[FIGURE_ends_in_s] =

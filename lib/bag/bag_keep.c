@@ -2,6 +2,9 @@
  * bag_keep.c - a bag that goes into a file, and one that comes out of it. While it is saved it is
  * frozen; when the file is there the bag ends, so that no result is delivered in both. A bag that
  * is loaded is new, and nobody else gets anything of it until it is whole.
+ *
+ * The file is not for loading until its bag was seen to end, and no more from when somebody begins
+ * to load it: see its states in proto/bag/bag_file.h.
  */
 #include "lib/agree/service.h"
 #include "lib/bag/bag.h"
@@ -19,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,7 +62,7 @@ static int file_write(const char *path, const uint8_t *records, size_t size)
 {
     char part[PATH_MAX];
     uint8_t head[BAG_FILE_HEAD_BYTES];
-    bag_file_head(head, records, size);
+    bag_file_head(head, BAG_FILE_WRITTEN, records, size);
     if (snprintf(part, sizeof part, "%s.XXXXXX", path) >= (int)sizeof part)
         return error_set(COVEY_EINVAL, "bag: the path %.60s... is too long", path);
     int fd = mkstemp(part);
@@ -76,27 +80,85 @@ static int file_write(const char *path, const uint8_t *records, size_t size)
     return error_set(COVEY_ESYS, "bag: cannot write %s: %s", path, strerror(error));
 }
 
-static int file_read(const char *path, uint8_t **bytes, size_t *size)
+static int file_failed(const char *path, const char *verb)
+{
+    int error = errno;
+    return error_set(error == ENOENT ? COVEY_ENOENT : COVEY_ESYS, "bag: cannot %s %s: %s", verb,
+                     path, strerror(error));
+}
+
+static bool state_write(int fd, uint32_t state)
+{
+    uint8_t bytes[BAG_FILE_STATE_BYTES];
+    bag_file_state_put(bytes, state);
+    return pwrite(fd, bytes, sizeof bytes, BAG_FILE_STATE_AT) == (ssize_t)sizeof bytes &&
+           fsync(fd) == 0;
+}
+
+/* To read it and to change its state; nobody else does meanwhile. Less than 0: an error. */
+static int file_open(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return file_failed(path, "open");
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        if (errno != EWOULDBLOCK)
+            return fd; /* a file system without locks */
+        close(fd);
+        return error_set(COVEY_EEXIST, "bag: %s is being loaded by another program", path);
+    }
+    close(fd);
+    errno = EINVAL;
+    return file_failed(path, "open");
+}
+
+static int file_mark(const char *path, uint32_t state)
+{
+    int fd = file_open(path);
+    if (fd < 0)
+        return fd;
+    int error = state_write(fd, state) ? COVEY_OK : file_failed(path, "write");
+    close(fd);
+    return error;
+}
+
+static int file_read(int fd, const char *path, uint8_t **bytes, struct bag_file *file)
 {
     struct stat st;
     size_t got = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        int error = fd < 0 ? errno : EINVAL;
-        if (fd >= 0)
-            close(fd);
-        return error_set(error == ENOENT ? COVEY_ENOENT : COVEY_ESYS, "bag: cannot read %s: %s",
-                         path, strerror(error));
-    }
+    if (fstat(fd, &st) != 0)
+        return file_failed(path, "read");
     *bytes = malloc((size_t)st.st_size + 1);
-    for (ssize_t n = 1; *bytes != NULL && got < (size_t)st.st_size && n > 0; got += (size_t)n) {
+    if (*bytes == NULL)
+        return error_code(COVEY_ENOMEM);
+    for (ssize_t n = 1; got < (size_t)st.st_size && n > 0; got += (size_t)n) {
         n = read(fd, *bytes + got, (size_t)st.st_size - got);
         if (n < 0)
-            break;
+            return file_failed(path, "read");
     }
+    const char *wrong = bag_file_read(*bytes, got, file);
+    return wrong == NULL ? COVEY_OK
+                         : error_set(COVEY_EINVAL, "bag: %s cannot be loaded: %s", path, wrong);
+}
+
+int covey_bag_again(const char *path)
+{
+    struct bag_file file;
+    uint8_t *bytes = NULL;
+    if (path == NULL)
+        return error_set(COVEY_EINVAL, "bag: no path");
+    int fd = file_open(path);
+    if (fd < 0)
+        return fd;
+    int error = file_read(fd, path, &bytes, &file);
+    if (error == COVEY_OK && !state_write(fd, BAG_FILE_READY))
+        error = file_failed(path, "write");
+    free(bytes);
     close(fd);
-    *size = got;
-    return *bytes != NULL ? COVEY_OK : error_code(COVEY_ENOMEM);
+    return error;
 }
 
 /* ---- saving ---- */
@@ -131,7 +193,7 @@ static int end_here(struct covey_bag *bag, const char *path)
     if (error == COVEY_OK && bag->user.error == COVEY_ENOENT)
         return COVEY_OK;
     return error_set(error == COVEY_OK ? bag->user.error : error,
-                     "bag %s: it is in %s, but did not end here; end it before you load that",
+                     "bag %s: it is in %s, but did not end here, and may go on: save it once more",
                      bag->name, path);
 }
 
@@ -149,6 +211,8 @@ static int save(struct covey_bag *bag, const char *path, struct covey_bag_info *
     error = file_write(path, rest->bytes, rest->used);
     if (error == COVEY_OK)
         error = end_here(bag, path);
+    if (error == COVEY_OK)
+        error = file_mark(path, BAG_FILE_READY);
     if (error == COVEY_OK)
         info_set(info, bag->name, &file);
     return error;
@@ -215,22 +279,42 @@ static int load(covey_t *vm, const struct bag_file *file, const char *name)
     return error == COVEY_OK ? COVEY_OK : error_set(error, "%s", text);
 }
 
+static int file_is_ready(const char *path, const struct bag_file *file)
+{
+    if (file->state == BAG_FILE_READY)
+        return COVEY_OK;
+    return error_set(COVEY_EEXIST,
+                     file->state == BAG_FILE_LOADED
+                         ? "bag: %s was loaded before: its results would come twice; see --again "
+                           "in covey(1)"
+                         : "bag: nobody saw the bag end that is in %s, and it may go on: save it "
+                           "once more, or see --again in covey(1)",
+                     path);
+}
+
 int covey_bag_load(covey_t *vm, const char *path, const char *name, struct covey_bag_info *info)
 {
     struct bag_file file;
     uint8_t *bytes = NULL;
-    size_t size = 0;
     if (vm == NULL || path == NULL)
         return error_set(COVEY_EINVAL, "bag: NULL");
-    int error = file_read(path, &bytes, &size);
-    const char *wrong = error == COVEY_OK ? bag_file_read(bytes, size, &file) : NULL;
-    if (wrong != NULL)
-        error = error_set(COVEY_EINVAL, "bag: %s cannot be loaded: %s", path, wrong);
-    name = error == COVEY_OK && name == NULL ? file.params.name : name;
+    int fd = file_open(path);
+    if (fd < 0)
+        return fd;
+    int error = file_read(fd, path, &bytes, &file);
     if (error == COVEY_OK)
+        error = file_is_ready(path, &file);
+    if (error == COVEY_OK && !state_write(fd, BAG_FILE_LOADED))
+        error = file_failed(path, "write");
+    if (error == COVEY_OK) {
+        name = name == NULL ? file.params.name : name;
         error = load(vm, &file, name);
+        if (error != COVEY_OK)
+            state_write(fd, BAG_FILE_READY); /* there is no such bag */
+    }
     if (error == COVEY_OK)
         info_set(info, name, &file);
     free(bytes);
+    close(fd);
     return error;
 }

@@ -113,9 +113,14 @@ int covey_bag_save(covey_t *vm, const char *name, const char *path, struct covey
 
 /* Makes a bag of such a file, under its name there, or `name` unless that is NULL. Nobody has to
  * attach to it soon: it has the option `keep`. Items and results have the numbers that they had;
- * those of results `worker` 0. *info as above. Errors: as covey_bag_create(); ENOENT, ESYS (the
- * file cannot be read), EINVAL (it holds no bag). */
+ * those of results `worker` 0. *info as above. The file is marked: it is not loaded once more.
+ * Errors: as covey_bag_create(); EEXIST also of such a file, and of one that was written while its
+ * bag was not seen to end; ENOENT, ESYS (the file cannot be read or written), EINVAL (no bag). */
 int covey_bag_load(covey_t *vm, const char *path, const char *name, struct covey_bag_info *info);
+
+/* Takes that mark away: the file may be loaded, though results of it may come twice. Errors:
+ * ENOENT, ESYS, EINVAL, ENOMEM. */
+int covey_bag_again(const char *path);
 
 /* How it stands with a bag. */
 struct covey_bag_info {

@@ -163,6 +163,7 @@ struct covey_host_stat {
     double net_rate_bytes_per_s; /* of its network card, each way */
     double local_clock_s;        /* clock_s in the time zone of its daemon, as if that were UTC */
     double ends_in_s; /* its time is over then: the end of a job, or covey_host_drain() */
+    double withheld;  /* tasks go there only by its name: 1 as it is drained, 2 as its owner says */
 };
 
 /* Whether the host pages: 1 if what it lacks of memory slows all that runs there, 0 if not, or if

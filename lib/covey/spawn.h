@@ -15,7 +15,7 @@ enum covey_where {
     COVEY_WHERE_ANY = 0,    /* n tasks wherever they should end first */
     COVEY_WHERE_HOSTS = 1,  /* n tasks over the named hosts, in turn */
     COVEY_WHERE_OTHERS = 2, /* n tasks on any host but the caller's own */
-    COVEY_WHERE_EACH = 3    /* n tasks on each host (on each named host, if hosts are named) */
+    COVEY_WHERE_EACH = 3    /* n tasks on each host that is not withheld, or on each named host */
 };
 
 enum covey_output {

@@ -49,18 +49,20 @@ static int find_host(const struct covey_host *hosts, int n, const char *name)
     return -1;
 }
 
-static void remove_paging(struct calibration *c, const struct covey_host *hosts,
-                          const struct covey_host_stat *stats, int n)
+/* No task goes to them. */
+static void remove_idle(struct calibration *c, const struct covey_host *hosts,
+                        const struct covey_host_stat *stats, int n)
 {
-    bool pages[COVEY_MODEL_HOSTS_MAX];
+    bool idle[COVEY_MODEL_HOSTS_MAX];
     int rest = 0;
     for (int i = 0; i < c->host_count; i++) {
         int at = find_host(hosts, n, c->hosts[i].name);
-        pages[i] = at >= 0 && covey_host_pages(&stats[at]);
-        rest += !pages[i];
+        idle[i] =
+            at >= 0 && stats[at].known && (covey_host_pages(&stats[at]) || stats[at].withheld > 0);
+        rest += !idle[i];
     }
     for (int i = c->host_count; i-- > 0 && rest > 0;) /* from behind: places before it stay */
-        if (pages[i])
+        if (idle[i])
             calibration_remove(c, i);
 }
 
@@ -75,7 +77,7 @@ int covey_calibration_now(struct covey_calibration *calibration, int route,
         return error_set(COVEY_EINVAL, "calibration: no hosts or no such route");
     int taken = model_route(c, route);
     double beta_s = c->routes[taken].line.beta_s;
-    remove_paging(c, hosts, stats, n);
+    remove_idle(c, hosts, stats, n);
     for (int i = 0; i < c->host_count; i++) {
         struct model_host *host = &c->hosts[i].speed;
         int at = find_host(hosts, n, c->hosts[i].name);

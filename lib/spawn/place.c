@@ -152,31 +152,6 @@ static int deal_all(const struct covey *vm, const struct covey_host *hosts, int 
     return COVEY_OK;
 }
 
-int deal_make(struct covey *vm, const struct covey_spawn *what, struct deal *deal)
-{
-    struct covey_host *hosts = NULL;
-    bool by_name = what->where == COVEY_WHERE_HOSTS ||
-                   (what->where == COVEY_WHERE_EACH && what->hosts != NULL);
-    if (what->where < COVEY_WHERE_ANY || what->where > COVEY_WHERE_EACH ||
-        (what->where == COVEY_WHERE_HOSTS && what->hosts == NULL))
-        return error_set(COVEY_EINVAL, "spawn: unknown place %d, or no hosts named", what->where);
-    int n = hosts_ask(vm, &hosts);
-    if (n < 0)
-        return n;
-    *deal = (struct deal){.free_choice =
-                              what->where == COVEY_WHERE_ANY || what->where == COVEY_WHERE_OTHERS};
-    int error = by_name ? deal_named(hosts, n, what, deal) : deal_all(vm, hosts, n, what, deal);
-    free(hosts);
-    if (error == COVEY_OK && deal->count == 0)
-        error =
-            what->arch == NULL
-                ? error_set(COVEY_ENOHOST, "spawn: no host fits")
-                : error_set(COVEY_ENOHOST, "spawn: no host is %s, or none that fits", what->arch);
-    if (error != COVEY_OK)
-        free(deal->hosts);
-    return error;
-}
-
 void deal_free(struct deal *deal)
 {
     free(deal->hosts);
@@ -234,6 +209,58 @@ static bool outlook_ask(struct covey *vm)
     place_free(vm);
     placing_of(vm)->outlook = o;
     return true;
+}
+
+static uint8_t withheld_of(const struct covey_host_stat *stat)
+{
+    return (uint8_t)fmax(0, fmin(stat->withheld, UINT8_MAX));
+}
+
+/* Takes out the hosts that are withheld: where all are, those that are so more than others. */
+static void deal_withhold(struct covey *vm, struct deal *deal)
+{
+    if (deal->count < 2 || (!outlook_serves(vm, placing_of(vm)->outlook, deal) && !outlook_ask(vm)))
+        return;
+    const struct outlook *o = placing_of(vm)->outlook;
+    uint8_t least = UINT8_MAX;
+    int kept = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < deal->count; i++) {
+            int at = outlook_find(o, deal->hosts[i]);
+            uint8_t withheld = at < 0 ? 0 : withheld_of(&o->stats[at]);
+            if (pass == 0)
+                least = withheld < least ? withheld : least;
+            else if (withheld == least)
+                deal->hosts[kept++] = deal->hosts[i];
+        }
+    deal->count = kept;
+}
+
+int deal_make(struct covey *vm, const struct covey_spawn *what, struct deal *deal)
+{
+    struct covey_host *hosts = NULL;
+    bool by_name = what->where == COVEY_WHERE_HOSTS ||
+                   (what->where == COVEY_WHERE_EACH && what->hosts != NULL);
+    if (what->where < COVEY_WHERE_ANY || what->where > COVEY_WHERE_EACH ||
+        (what->where == COVEY_WHERE_HOSTS && what->hosts == NULL))
+        return error_set(COVEY_EINVAL, "spawn: unknown place %d, or no hosts named", what->where);
+    int n = hosts_ask(vm, &hosts);
+    if (n < 0)
+        return n;
+    *deal = (struct deal){.free_choice =
+                              what->where == COVEY_WHERE_ANY || what->where == COVEY_WHERE_OTHERS};
+    int error = by_name ? deal_named(hosts, n, what, deal) : deal_all(vm, hosts, n, what, deal);
+    free(hosts);
+    if (error == COVEY_OK && what->where == COVEY_WHERE_EACH && !by_name)
+        deal_withhold(vm, deal);
+    if (error == COVEY_OK && deal->count == 0)
+        error =
+            what->arch == NULL
+                ? error_set(COVEY_ENOHOST, "spawn: no host fits")
+                : error_set(COVEY_ENOHOST, "spawn: no host is %s, or none that fits", what->arch);
+    if (error != COVEY_OK)
+        free(deal->hosts);
+    return error;
 }
 
 /* ---- from figures to the model --------------------------------------------------------------- */
@@ -355,6 +382,7 @@ static bool scene_look(struct covey *vm, const struct deal *deal, struct scene *
         p->speed = speed > 0 ? speed : 1;
         p->demand = stat->known ? scene_demand(s, i) : p->cores * SILENT_DEMAND;
         p->memory_free = stat->memory_free_bytes;
+        p->withheld = withheld_of(stat);
         p->network = scene_network(s, i);
         scene_set_machine(s, i, p);
     }
@@ -490,16 +518,24 @@ static double scene_best_s(const struct scene *s)
 {
     double best_s = INFINITY;
     for (int i = 0; i < s->count; i++) {
-        if (!s->hosts[i].pages || s->hosts[i].placed > 0)
+        if ((!s->hosts[i].pages && s->hosts[i].withheld == 0) || s->hosts[i].placed > 0)
             best_s = fmin(best_s, s->hosts[i].end_s);
     }
     return best_s;
 }
 
+static const char *withheld_why(const struct placement_host *p)
+{
+    return p->withheld == 1 ? "it is drained" : "its owner withholds it";
+}
+
 static void say_why(const struct scene *s, int at, char *text, size_t size)
 {
     const struct placement_host *p = &s->hosts[at];
-    if (p->short_of_room) {
+    if (p->withheld > 0) {
+        snprintf(text, size, "%s%s", withheld_why(p),
+                 p->placed > 0 ? ", and no other is left" : "");
+    } else if (p->short_of_room) {
         snprintf(text, size, "%s has %.0f MiB of free memory, which is too little",
                  p->placed > 0 ? "no host has enough, this one" : "it", p->memory_free / 1048576);
     } else if (p->pages) {
@@ -614,9 +650,18 @@ static int sharers(const struct scene *s, int at, int *before)
     return count;
 }
 
+/* The least that any host is. */
+static uint8_t scene_withheld(const struct scene *s)
+{
+    uint8_t least = UINT8_MAX;
+    for (int i = 0; i < s->count; i++)
+        least = s->hosts[i].withheld < least ? s->hosts[i].withheld : least;
+    return least;
+}
+
 /* What a host may take: the processors for which nothing competes, or its turn of those that it
  * shares, as far as each task finds its memory. A host with a part of a processor has one, and one
- * that pages none. */
+ * that pages or is withheld none. */
 static int idle_processors(const struct scene *s, int at)
 {
     const struct placement_host *p = &s->hosts[at];
@@ -626,7 +671,7 @@ static int idle_processors(const struct scene *s, int at)
     int here = all / sharing + (before < all % sharing);
     if (memory > 0 && p->memory_free >= 0 && p->memory_free < memory * here)
         here = (int)(p->memory_free / memory);
-    return p->pages ? 0 : here;
+    return p->pages || p->withheld > scene_withheld(s) ? 0 : here;
 }
 
 static void say_idle(const struct scene *s, int at, int tasks, char *text, size_t size)
@@ -638,6 +683,8 @@ static void say_idle(const struct scene *s, int at, int tasks, char *text, size_
         snprintf(shared, sizeof shared, ", which %d hosts share", sharing);
     if (!s->outlook->stats[s->row[at]].known)
         snprintf(text, size, "it does not answer");
+    else if (p->withheld > 0)
+        snprintf(text, size, "%s", withheld_why(p));
     else if (p->pages)
         snprintf(text, size, "it pages");
     else if (s->needs->memory_bytes > 0 && p->memory_free >= 0 &&

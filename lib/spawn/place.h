@@ -21,6 +21,8 @@ struct deal {
 struct placing {
     unsigned next;           /* where the next spawn starts in the list of hosts */
     struct outlook *outlook; /* what was last heard of the hosts' load */
+    int told;                /* how many hosts covey_spawn_count() counted last, of all ... */
+    char told_arch[32];      /* ... that are that, "": any */
 };
 
 static inline struct placing *placing_of(const struct covey *vm)

@@ -217,6 +217,25 @@ static int spawn_total(const struct covey_spawn *what, const struct deal *deal, 
     return what->where == COVEY_WHERE_EACH ? n * deal->count : n;
 }
 
+/* The array of tids is as large as was told: hosts that are more by now are left out. */
+static void told_keep(const struct covey *vm, const struct covey_spawn *what, struct deal *deal)
+{
+    const struct placing *p = placing_of(vm);
+    bool same = strcmp(p->told_arch, what->arch == NULL ? "" : what->arch) == 0;
+    if (what->where == COVEY_WHERE_EACH && what->hosts == NULL && same && p->told > 0 &&
+        deal->count > p->told)
+        deal->count = p->told;
+}
+
+static void told_set(const struct covey *vm, const struct covey_spawn *what, int count)
+{
+    struct placing *p = placing_of(vm);
+    if (what->hosts != NULL)
+        return;
+    p->told = count;
+    snprintf(p->told_arch, sizeof p->told_arch, "%s", what->arch == NULL ? "" : what->arch);
+}
+
 int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t *tids)
 {
     struct deal deal;
@@ -231,6 +250,7 @@ int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t 
     if (result == COVEY_OK)
         result = deal_make(vm, what, &deal);
     if (result == COVEY_OK) {
+        told_keep(vm, what, &deal);
         total = spawn_total(what, &deal, n);
         result = spawn_dealt(vm, what, &deal, total, true, tids);
         while (deal.free_choice && result >= 0 && deal_drop(&deal))
@@ -251,6 +271,7 @@ int covey_spawn_count(covey_t *vm, const struct covey_spawn *what, int n)
     result = deal_make(vm, what, &deal);
     if (result == COVEY_OK) {
         result = spawn_total(what, &deal, n);
+        told_set(vm, what, deal.count);
         deal_free(&deal);
     }
     return call_end(vm, &call, result);

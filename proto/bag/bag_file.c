@@ -15,12 +15,19 @@ static uint64_t sum_of(const uint8_t *bytes, size_t size)
     return sum;
 }
 
-void bag_file_head(uint8_t head[BAG_FILE_HEAD_BYTES], const uint8_t *records, size_t size)
+void bag_file_state_put(uint8_t bytes[BAG_FILE_STATE_BYTES], uint32_t state)
+{
+    struct cursor c = cursor_writer(bytes, BAG_FILE_STATE_BYTES);
+    cursor_put_u32(&c, state);
+}
+
+void bag_file_head(uint8_t head[BAG_FILE_HEAD_BYTES], uint32_t state, const uint8_t *records,
+                   size_t size)
 {
     struct cursor c = cursor_writer(head, BAG_FILE_HEAD_BYTES);
     cursor_put_bytes(&c, magic, sizeof magic);
     cursor_put_u32(&c, BAG_FILE_VERSION);
-    cursor_put_u32(&c, 0);
+    cursor_put_u32(&c, state);
     cursor_put_u64(&c, size);
     cursor_put_u64(&c, sum_of(records, size));
 }
@@ -52,7 +59,7 @@ static bool records_fit(const struct bag_file *file, struct bag *bag)
 
 bool bag_file_records(const uint8_t *records, size_t size, struct bag_file *file)
 {
-    struct bag_file f = {.size = 0};
+    struct bag_file f = {.size = 0, .state = BAG_FILE_READY};
     struct bag_record first;
     struct cursor c = cursor_reader(records, size);
     bag_record_get(&c, &first);
@@ -82,15 +89,18 @@ const char *bag_file_read(const uint8_t *bytes, size_t size, struct bag_file *fi
     if (!cursor_ok(&c) || memcmp(begin, magic, sizeof magic) != 0)
         return "it holds no bag";
     uint32_t version = cursor_get_u32(&c);
-    uint32_t reserved = cursor_get_u32(&c);
+    uint32_t state = cursor_get_u32(&c);
     uint64_t length = cursor_get_u64(&c);
     uint64_t sum = cursor_get_u64(&c);
     if (cursor_ok(&c) && version != BAG_FILE_VERSION)
         return "it is of another version of Covey";
-    if (!cursor_ok(&c) || reserved != 0 || length != cursor_left(&c))
+    if (!cursor_ok(&c) || state > BAG_FILE_LOADED || length != cursor_left(&c))
         return "it is cut off, or has more than it should";
     const uint8_t *records = cursor_get_view(&c, (size_t)length);
     if (sum_of(records, (size_t)length) != sum)
         return "it was damaged: its sum is another one";
-    return bag_file_records(records, (size_t)length, file) ? NULL : "its records make no bag";
+    if (!bag_file_records(records, (size_t)length, file))
+        return "its records make no bag";
+    file->state = state;
+    return NULL;
 }

@@ -44,16 +44,22 @@ struct round {
     struct placement_host *hosts;
     size_t count;
     const struct placement_wish *wish;
-    bool all_page;
-    bool all; /* nobody has room */
+    uint8_t withheld; /* the least of all; */
+    bool all_page;    /* those who are no more than that */
+    bool all;         /* nobody has room */
     double room_most;
     double best_s;
 };
 
+static bool is_meant(const struct round *r, const struct placement_host *host)
+{
+    return host->withheld == r->withheld && (!host->pages || r->all_page);
+}
+
 static bool may_take(const struct round *r, size_t at)
 {
     const struct placement_host *host = &r->hosts[at];
-    if (host->pages && !r->all_page)
+    if (!is_meant(r, host))
         return false;
     return r->all ? room_of(host, r->wish) >= r->room_most : host_has_room(host, r->wish);
 }
@@ -71,7 +77,7 @@ static void round_begin(struct round *r)
     r->best_s = -1;
     for (size_t i = 0; i < r->count; i++) {
         double room = room_of(&r->hosts[i], r->wish);
-        if (r->hosts[i].pages && !r->all_page)
+        if (!is_meant(r, &r->hosts[i]))
             continue;
         r->all = r->all && !host_has_room(&r->hosts[i], r->wish);
         r->room_most = first || room > r->room_most ? room : r->room_most;
@@ -117,9 +123,12 @@ static uint32_t find_leader(const struct placement_host *hosts, size_t at)
 
 static void hosts_begin(struct round *r)
 {
+    r->withheld = UINT8_MAX;
+    for (size_t i = 0; i < r->count; i++)
+        r->withheld = r->hosts[i].withheld < r->withheld ? r->hosts[i].withheld : r->withheld;
     r->all_page = true;
     for (size_t i = 0; i < r->count; i++)
-        r->all_page = r->all_page && r->hosts[i].pages;
+        r->all_page &= r->hosts[i].pages || r->hosts[i].withheld > r->withheld;
     for (size_t i = 0; i < r->count; i++) {
         struct placement_host *host = &r->hosts[i];
         host->placed = host->turns = host->together = 0;

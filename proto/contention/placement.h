@@ -15,7 +15,9 @@
  * equal but for that, others' use of a link or a disk counts from 43 % on: the 15 to 20 % of a
  * lightly loaded network (Schmidt & Sunderam, section 2.3) change nothing.
  *
- * A host that pages gets no task, unless all do (section 5: paging is to be avoided).
+ * A host that is withheld gets no task, unless all are: then those that are so the least get them.
+ * A host that pages gets no task, unless all others that could get some do (section 5: paging is to
+ * be avoided).
  *
  * Tasks are placed one after the other, and each that was placed competes with the next. What is
  * expected is never exact, so hosts within PLACEMENT_EQUAL of the best count as equal: next is who
@@ -40,9 +42,10 @@ struct placement_host {
     double demand;      /* how many compete for the machine's cores */
     double memory_free; /* bytes; < 0: not known */
     double traffic_s;
-    double network; /* part of its link that others use, 0 .. 1 */
-    double disk;    /* part of the time in which its disks are busy, 0 .. 1 */
-    bool pages;     /* it has too little memory for what runs there */
+    double network;   /* part of its link that others use, 0 .. 1 */
+    double disk;      /* part of the time in which its disks are busy, 0 .. 1 */
+    bool pages;       /* it has too little memory for what runs there */
+    uint8_t withheld; /* it should get nothing: 0 no; the more, the less it should */
 
     /* what placement_choose() leaves */
     uint32_t placed;    /* tasks for this host */
@@ -63,7 +66,7 @@ struct placement_wish {
 
 /* Chooses for `tasks` tasks; chosen[i] is a position in hosts, of which there are `count` > 0.
  * Turns begin at hosts[start]; returns where they go on. Where no host has memory enough, the one
- * with the most is as good as any: of those that do not page, if there is one. */
+ * with the most is as good as any: of those that may get tasks, as above. */
 size_t placement_choose(struct placement_host *hosts, size_t count,
                         const struct placement_wish *wish, size_t start, uint32_t *chosen,
                         size_t tasks);

@@ -59,7 +59,9 @@
       "Rate of the network card, as its driver says.")                                             \
     X(33, local_clock_s, "local_time_seconds",                                                     \
       "Time of day in the time zone of the host, as if it were UTC.")                              \
-    X(34, ends_in_s, "ends_in_seconds", "Until the time of the host is over, as far as known.")
+    X(34, ends_in_s, "ends_in_seconds", "Until the time of the host is over, as far as known.")    \
+    X(35, withheld, "withheld",                                                                    \
+      "Whether placement passes it over: 0 no, 1 it is drained, 2 its owner says so.")
 
 enum figure {
 #define FIGURE_ENUM(number, field, name, help) FIGURE_##field,

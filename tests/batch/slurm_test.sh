@@ -123,7 +123,11 @@ END
 by_salloc() {
     salloc -N4 bash -c 'covey start && covey hosts; covey halt' >out || return 1
     cat out
-    [ "$(grep -c ' up ' out)" = 5 ] || return 1
+    [ "$(grep -c ' up ' out)" = 5 ] && [ "$(grep -c ' withheld' out)" = 1 ] || return 1
+    salloc -N4 bash -c 'covey start --quiet && covey run --each -- sh -c "echo on \$SLURMD_NODENAME" && covey run -n 8 -- sh -c "echo on \$SLURMD_NODENAME"
+        covey halt' >out || return 1
+    sort out | uniq -c
+    [ "$(grep -c '^on n[1-4]$' out)" = 12 ] && [ "$(sort -u out | grep -c .)" = 4 ] || return 1
     salloc -N4 covey with -- covey hosts >out || return 1
     cat out
     [ "$(grep -c ' up ' out)" = 4 ] && within 10 none_left

@@ -148,6 +148,8 @@ contains
     call is(covey_bag_save(vm, 'work', 'fortran.bag', info), 0, 'covey_bag_save()')
     call is(covey_bag_load(vm, 'fortran.bag', 'again', info), 0, 'covey_bag_load()')
     call check(info%put == 3 .and. info%delivered == 3, 'what is in the file')
+    call is(covey_bag_load(vm, 'fortran.bag', 'twice', info), COVEY_EEXIST, 'covey_bag_load() of a file that was loaded')
+    call is(covey_bag_again('fortran.bag'), 0, 'covey_bag_again()')
     open (newunit=i, file='fortran.bag', status='old')
     close (i, status='delete')
     call is(covey_bag_attach(vm, 'again', bag), 0, 'covey_bag_attach() of a bag of a file')

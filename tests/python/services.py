@@ -205,6 +205,11 @@ class Bags(unittest.TestCase):
             self.assertEqual(covey.save_bag(self.vm, "left", path)["ready"], 2)
             bag.free()
             self.assertEqual(covey.load_bag(self.vm, path, "again")["results"], 1)
+            with self.assertRaisesRegex(covey.CoveyError, "loaded before"):
+                covey.load_bag(self.vm, path, "twice")
+            self.assertEqual(covey.load_bag(self.vm, path, "twice", again=True)["results"], 1)
+            with self.vm.bag("twice") as twice:
+                twice.destroy()
         self.vm.drain(self.vm.hosts()[-1].index, 3600)
         with self.assertRaises(covey.HostFailed):
             self.vm.drain(4000)

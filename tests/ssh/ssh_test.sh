@@ -221,11 +221,13 @@ servers_up() {
     kill -STOP "${servers[-1]}"
 }
 
+# When the job of the first host is over, in seconds since 1970: an hour is far beyond the suite.
+until=$(($(date +%s) + 3600))
 vm_up() {
     mkdir -p "$dir/here" "$dir/bin" "$dir/config/covey" &&
         cp "$BUILD/coveyd" "$dir/here/coveyd" && ln "$dir/here/coveyd" "$dir/bin/coveyd" || return 1
     printf '[daemon]\naddress = 127.0.0.1\n' >"$dir/config/covey/covey.conf"
-    COVEYD=$dir/here/coveyd covey start --as first >/dev/null || return 1
+    COVEYD=$dir/here/coveyd COVEY_UNTIL=$until covey start --as first >/dev/null || return 1
     mv "$dir/here/coveyd" "$dir/here/away"
 }
 
@@ -235,6 +237,7 @@ adds_and_removes() {
     add plain second || return 1
     grep -q '^plain joined (127.0.0.1:' "$dir/out" && grep -q '^second joined' "$dir/out" && up_hosts 3 || return 1
     until_so no_client || return 1
+    [ "$(covey run --host plain sh -c 'echo $COVEY_UNTIL')" = "$until" ] && [ "$(covey hosts | grep -Ec ' 0:[0-5][0-9]:[0-9]+$')" = 3 ] || return 1
     [ "$(covey run --host plain,second sh -c 'echo far')" = $'far\nfar' ] || return 1
     covey remove plain second && up_hosts 1
 }

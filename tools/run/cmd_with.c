@@ -33,12 +33,13 @@
 #define KEY_NAME 2000
 #define LOOK_MS 50
 #define LOOKS 800 /* 40 s: in 30 s the hosts have joined, or have not */
-#define START_WORDS 12
+#define KEY_UNTIL 2001
+#define START_WORDS 14
 #define SRUN_WORDS 10
 
 struct with {
     struct tool *tool;
-    const char *local, *file, *name; /* of the command line, or NULL */
+    const char *local, *file, *name, *until; /* of the command line, or NULL */
     char vm_name[64];
     char **run; /* the words for covey run */
     int run_count;
@@ -48,6 +49,7 @@ static const struct args_option options[] = {
     {"local", 'l', "N", "on N virtual hosts of this machine"},
     {"hosts", 'f', "FILE", "on this host and those that a host file lists"},
     {"name", KEY_NAME, "VM", "name of the virtual machine"},
+    {"until", KEY_UNTIL, "TIME", "the hosts' time is over then, as 2027-01-31T23:59:59"},
     RUN_LINE_OPTIONS,
     {NULL, 0, NULL, NULL}};
 
@@ -55,11 +57,14 @@ static const struct args_option options[] = {
 
 static bool take_own(struct with *with, int key, const char *value)
 {
-    const char **place = key == 'l' ? &with->local : key == 'f' ? &with->file : &with->name;
-    if (key != 'l' && key != 'f' && key != KEY_NAME)
-        return false;
-    *place = value;
-    return true;
+    const char **place = key == 'l'         ? &with->local
+                         : key == 'f'       ? &with->file
+                         : key == KEY_NAME  ? &with->name
+                         : key == KEY_UNTIL ? &with->until
+                                            : NULL;
+    if (place)
+        *place = value;
+    return place != NULL;
 }
 
 /* What is not ours is for covey run. */
@@ -170,6 +175,10 @@ static int start_vm(struct with *with)
     if (with->local || with->file) {
         words[count++] = with->local ? "--local" : "--hosts";
         words[count++] = (char *)(with->local ? with->local : with->file);
+    }
+    if (with->until) {
+        words[count++] = "--until";
+        words[count++] = (char *)with->until;
     }
     if (!with->local)
         words[count++] = "--loopback";
@@ -283,7 +292,8 @@ static int with_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_with = {
     .name = "with",
     .run = with_command,
-    .usage = "[--local N | --hosts FILE] [--name VM] [OPTION of run]... PROG [ARG...]",
+    .usage =
+        "[--local N | --hosts FILE] [--name VM] [--until TIME] [OPTION of run]... PROG [ARG...]",
     .help = "run a program in a virtual machine of its own, which ends with it",
     .options = options,
     .operand = "PROG",

@@ -38,19 +38,6 @@ static int count_host_tasks(const struct covey_task *tasks, int count,
     return found == 0 && host->state == COVEY_HOST_SUSPECT ? TASKS_UNKNOWN : found;
 }
 
-static json_t *host_json(const struct covey_host *host, int tasks, double ends_in_s)
-{
-    return json_pack(
-        "{s:o, s:i, s:o, s:o, s:s, s:i, s:o, s:i, s:b, s:I, s:I, s:o, s:s, s:o}", "name",
-        report_text(host->name), "index", (int)host->index, "id", report_text(host->id), "addr",
-        report_text(host->address), "state", state_name(host->state), "cores", (int)host->cores,
-        "tasks", tasks == TASKS_UNKNOWN ? json_null() : json_integer(tasks), "speed",
-        (int)host->speed, "coordinator", (int)host->coordinator, "memory_bytes",
-        (json_int_t)host->memory_bytes, "incarnation", (json_int_t)host->incarnation, "arch",
-        report_text(host->arch), "byte_order", host->big_endian ? "big" : "little", "ends_in_s",
-        report_not_negative(ends_in_s));
-}
-
 /* What is known of all hosts. */
 struct look {
     struct covey_host *hosts, *again;
@@ -59,13 +46,27 @@ struct look {
     int n, m, stat_count;
 };
 
-/* Seconds until the host's time is over; negative: that is not known. */
-static double host_ends_in(const struct look *look, const struct covey_host *host)
+/* What its daemon says of it; NULL: that is not known. */
+static const struct covey_host_stat *stat_of(const struct look *look, const struct covey_host *host)
 {
     for (int i = 0; i < look->stat_count; i++)
         if (look->again[i].index == host->index && look->stats[i].known)
-            return look->stats[i].ends_in_s;
-    return -1;
+            return &look->stats[i];
+    return NULL;
+}
+
+/* Seconds until the host's time is over; negative: that is not known. */
+static double host_ends_in(const struct look *look, const struct covey_host *host)
+{
+    const struct covey_host_stat *stat = stat_of(look, host);
+    return stat ? stat->ends_in_s : -1;
+}
+
+/* Why tasks go there only by its name; NULL: they go there. */
+static const char *host_withheld(const struct look *look, const struct covey_host *host)
+{
+    const struct covey_host_stat *stat = stat_of(look, host);
+    return !stat || stat->withheld <= 0 ? NULL : stat->withheld < 2 ? "drained" : "withheld";
 }
 
 static bool any_ends(const struct look *look)
@@ -76,13 +77,26 @@ static bool any_ends(const struct look *look)
     return false;
 }
 
+static json_t *host_json(const struct look *look, const struct covey_host *host)
+{
+    int tasks = count_host_tasks(look->tasks, look->m, host);
+    const char *withheld = host_withheld(look, host);
+    return json_pack(
+        "{s:o, s:i, s:o, s:o, s:s, s:i, s:o, s:i, s:b, s:I, s:I, s:o, s:s, s:o, s:s?}", "name",
+        report_text(host->name), "index", (int)host->index, "id", report_text(host->id), "addr",
+        report_text(host->address), "state", state_name(host->state), "cores", (int)host->cores,
+        "tasks", tasks == TASKS_UNKNOWN ? json_null() : json_integer(tasks), "speed",
+        (int)host->speed, "coordinator", (int)host->coordinator, "memory_bytes",
+        (json_int_t)host->memory_bytes, "incarnation", (json_int_t)host->incarnation, "arch",
+        report_text(host->arch), "byte_order", host->big_endian ? "big" : "little", "ends_in_s",
+        report_not_negative(host_ends_in(look, host)), "withheld", withheld);
+}
+
 static int print_hosts_json(const struct look *look)
 {
-    const struct covey_host *hosts = look->hosts;
     json_t *array = json_array();
     for (int i = 0; i < look->n; i++)
-        report_add(&array, host_json(&hosts[i], count_host_tasks(look->tasks, look->m, &hosts[i]),
-                                     host_ends_in(look, &hosts[i])));
+        report_add(&array, host_json(look, &look->hosts[i]));
     return report_print("hosts", array);
 }
 
@@ -110,6 +124,7 @@ static int print_hosts_table(const struct look *look)
         const struct covey_host *host = &look->hosts[i];
         int tasks = count_host_tasks(look->tasks, look->m, host);
         char text[32];
+        const char *withheld = host_withheld(look, host);
         const char *cells[] = {host->name,
                                CELL("%d", (int)host->index),
                                host->address,
@@ -119,7 +134,9 @@ static int print_hosts_table(const struct look *look)
                                CELL("%d", (int)host->speed),
                                CELL("%" PRIu64 " MiB", host->memory_bytes >> 20),
                                host->arch,
-                               host->coordinator ? "coordinator" : "",
+                               CELL("%s%s%s", host->coordinator ? "coordinator" : "",
+                                    host->coordinator && withheld ? ", " : "",
+                                    withheld ? withheld : ""),
                                ends_text(text, host_ends_in(look, host))};
         table_add(table, cells);
     }

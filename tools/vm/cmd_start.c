@@ -36,6 +36,7 @@
 #define SLOW_BYTES 8192
 #define KEY_CLASS 2006
 #define KEY_UNTIL 2007
+#define KEY_WITHHOLD 2008
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 #define PART 2000      /* so many hosts are added at once */
 
@@ -63,8 +64,9 @@ struct start {
     bool local;
     struct network_words network;
     bool encrypt, loopback, quiet, step;
-    bool class;   /* students join it by a code */
-    bool service; /* the first daemon is systemd's */
+    bool withhold; /* this host gets tasks by its name alone */
+    bool class;    /* students join it by a code */
+    bool service;  /* the first daemon is systemd's */
     struct {
         const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
         const char *until;        /* the hosts' time is over, or NULL: as the engine says */
@@ -93,6 +95,7 @@ static const struct args_option options[] = {
     {"class", KEY_CLASS, NULL, "open it for a class, whose students join by a code"},
     {"quiet", 'q', NULL, "print only which hosts did not join"},
     {"until", KEY_UNTIL, "TIME", "the hosts' time is over then, as 2027-01-31T23:59:59"},
+    {"withhold", KEY_WITHHOLD, NULL, "place tasks on this host only if they name it"},
     {"step", KEY_STEP, NULL, "in a job of Slurm: take the hosts of the step, not of the job"},
     HOSTSPEC_OPTIONS,
     {NULL, 0, NULL, NULL}};
@@ -165,7 +168,8 @@ static int append_named(struct start *start, const char *name)
 }
 
 /* The hosts of the job that this process is part of. Those of Slurm's may be others than the one
- * that has the job, where people are logged in: then that is one more host. */
+ * that has the job, where people are logged in: then that is one more host, to which no tasks go
+ * that do not name it, for it is not the job's. */
 static int append_job(struct start *start)
 {
     struct batch *batch = &start->batch;
@@ -174,7 +178,9 @@ static int append_job(struct start *start)
     if (batch->self)
         snprintf(start->first, sizeof start->first, "%s", batch->self);
     else if (batch->count)
-        tool_error("start", "%s is none of the job's hosts, and one more in the VM", start->first);
+        tool_error("start", "%s is none of the job's hosts: tasks go there only by its name",
+                   start->first);
+    start->withhold |= batch->count > 0 && !batch->self;
     for (int i = 0; i < batch->count; i++) {
         struct covey_host_spec spec = {.name = batch->hosts[i]};
         batch_reach(batch, &spec);
@@ -271,6 +277,7 @@ static int read_start_arguments(struct start *start, struct request *request, in
         {'x', .flag = &start->encrypt},
         {'q', .flag = &start->quiet},
         {KEY_STEP, .flag = &start->step},
+        {KEY_WITHHOLD, .flag = &start->withhold},
         {KEY_CLASS, .flag = &start->class},
         {KEY_LOOPBACK, .flag = &start->loopback},
         {KEY_SERVICE, .flag = &start->service},
@@ -288,6 +295,9 @@ static int read_start_arguments(struct start *start, struct request *request, in
     if (status == TOOL_OK && request->local && start->class)
         return tool_usage("start", "--local goes not with --class: no other machine reaches "
                                    "virtual hosts");
+    if (status == TOOL_OK && start->said.until && start->service)
+        return tool_usage("start", "--until goes not with --service: systemd starts the daemon "
+                                   "again after that time");
     bool alone = common->address || common->bind || common->hostname;
     if (status == TOOL_OK && alone && request->name_count > 1)
         return tool_usage("start",
@@ -305,6 +315,7 @@ static int collect_hosts(struct start *start, const struct request *request)
     int status = request->file ? append_file(start, request->file) : TOOL_OK;
     if (request->name_count)
         batch_find(&start->batch, start->step); /* a list that is bad is not asked for here */
+    start->withhold |= start->batch.count > 0 && !start->batch.self;
     for (int i = 0; status == TOOL_OK && i < request->name_count; i++)
         status = append_named(start, request->names[i]);
     return status;
@@ -396,6 +407,8 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
         argv[count++] = "--encrypt";
     if (start->loopback)
         argv[count++] = "--loopback";
+    if (start->withhold)
+        argv[count++] = "--withhold";
     argv[count] = NULL;
 }
 
@@ -492,11 +505,10 @@ static int undo(struct start *start)
     return tool_error("start", "the VM may not have ended; try: covey halt");
 }
 
-/* The first daemon and those that it starts here, or by the engine, have it from this process. */
-static int tell_until(struct start *start)
+/* The first daemon has it from this process, and tells the hosts that it starts. */
+static int tell_until(const struct start *start)
 {
     static char word[64];
-    static const char *const env[] = {word, NULL}; /* of hosts that have no other */
     long until;
     int told = batch_until(start->said.until, &until);
     if (told < 0)
@@ -506,12 +518,7 @@ static int tell_until(struct start *start)
     if (told == 0)
         return TOOL_OK;
     snprintf(word, sizeof word, "COVEY_UNTIL=%ld", until);
-    if (putenv(word) != 0)
-        return tool_error("start", "memory is exhausted");
-    for (int i = 0; i < start->count; i++)
-        if (!start->specs[i].env)
-            start->specs[i].env = env;
-    return TOOL_OK;
+    return putenv(word) == 0 ? TOOL_OK : tool_error("start", "memory is exhausted");
 }
 
 static int run_start(struct start *start)
@@ -569,7 +576,8 @@ const struct command cmd_start = {
     .name = "start",
     .run = start_command,
     .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
-             "[--class] [--quiet] [--step] [--fail-timeout S] [--topology FILE] [--until TIME] "
+             "[--class] [--quiet] [--step] [--withhold] [--fail-timeout S] [--topology FILE] "
+             "[--until TIME] "
              "[--service] [HOST...] [OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,

@@ -184,11 +184,14 @@ def save_bag(vm: VM, name: str, path: str) -> dict:
     return _info_of(row)
 
 
-def load_bag(vm: VM, path: str, name: Optional[str] = None) -> dict:
+def load_bag(vm: VM, path: str, name: Optional[str] = None, again: bool = False) -> dict:
     """Makes a bag of a file of save_bag(), under its name there, or another: what is in it, as Bag.info().
 
-    Items and results have the numbers that they had. Attach to it as to any: Bag(vm, name).
+    Items and results have the numbers that they had. Attach to it as to any: Bag(vm, name). The file is marked,
+    and loaded once more only with `again`: its results may then come twice.
     """
     row = ffi.new("struct covey_bag_info *")
+    if again:
+        check(lib.covey_bag_again(os.fsencode(path)))
     _core.patiently(lib.covey_bag_load, vm._handle, os.fsencode(path), ffi.NULL if name is None else encoded(name), row)
     return _info_of(row)

@@ -252,7 +252,7 @@ static uint8_t *file_make(const struct bag_user *saver, size_t *size)
     *size = BAG_FILE_HEAD_BYTES + saver->rest.records.used;
     uint8_t *bytes = malloc(*size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
-    bag_file_head(bytes, saver->rest.records.bytes, saver->rest.records.used);
+    bag_file_head(bytes, BAG_FILE_READY, saver->rest.records.bytes, saver->rest.records.used);
     memcpy(bytes + BAG_FILE_HEAD_BYTES, saver->rest.records.bytes, saver->rest.records.used);
     return bytes;
 }
@@ -466,13 +466,37 @@ static void bad_files(void)
         /* and with a sum that fits nothing worse than another bag comes of it */
         uint8_t head[BAG_FILE_HEAD_BYTES], kept[BAG_FILE_HEAD_BYTES];
         memcpy(kept, bytes, sizeof kept);
-        bag_file_head(head, bytes + BAG_FILE_HEAD_BYTES, size - BAG_FILE_HEAD_BYTES);
+        bag_file_head(head, BAG_FILE_READY, bytes + BAG_FILE_HEAD_BYTES,
+                      size - BAG_FILE_HEAD_BYTES);
         memcpy(bytes, head, sizeof head);
         bag_file_read(bytes, size, &file);
         memcpy(bytes, kept, sizeof kept);
         bytes[i] ^= 0x40;
     }
     CU_ASSERT_PTR_NULL(bag_file_read(bytes, size, &file));
+    free(bytes);
+}
+
+/* What became of the bag and the file since it was written stands in its head, and nothing else. */
+static void states_of_files(void)
+{
+    size_t size;
+    uint8_t *bytes = saved(&size);
+    struct bag_file file;
+    end();
+    for (uint32_t state = 0; state < 4; state++) {
+        bag_file_state_put(bytes + BAG_FILE_STATE_AT, state);
+        if (state > BAG_FILE_LOADED) {
+            wrong(bytes, size, "more than it should");
+            break;
+        }
+        CU_ASSERT_PTR_NULL(bag_file_read(bytes, size, &file));
+        CU_ASSERT_EQUAL(file.state, state);
+        CU_ASSERT_EQUAL(file.items, 5);
+    }
+    bag_file_head(bytes, BAG_FILE_WRITTEN, bytes + BAG_FILE_HEAD_BYTES, size - BAG_FILE_HEAD_BYTES);
+    CU_ASSERT_PTR_NULL(bag_file_read(bytes, size, &file));
+    CU_ASSERT_EQUAL(file.state, BAG_FILE_WRITTEN);
     free(bytes);
 }
 
@@ -493,6 +517,7 @@ int main(void)
         {"who loads dies: there is no bag", the_loader_dies},
         {"a bag that is not empty is not loaded", into_a_bag_that_is_not_empty},
         {"files that hold no bag are refused", bad_files},
+        {"a file says whether it may be loaded", states_of_files},
     };
     return covey_test_main("bag_end", cases, sizeof cases / sizeof cases[0]);
 }

@@ -190,6 +190,28 @@ static void a_host_that_pages_gets_nothing(void)
     expect(hosts, 3, &plain, 0, "aaaaa"); /* all do */
 }
 
+/* Of hosts that are all withheld those that are so the least are taken; among them, none that
+ * pages. */
+static void a_host_that_is_withheld_gets_nothing(void)
+{
+    struct placement_host hosts[4] = {idle(), idle(), idle(), idle()};
+    const struct placement_wish wish = {.work_s = 1, .memory_bytes = 100};
+    hosts[0].withheld = 2;
+    hosts[1].withheld = 1;
+    hosts[0].speed = hosts[1].speed = 10;
+    hosts[2].demand = hosts[3].demand = 50;
+    expect(hosts, 4, &plain, 0, "cdcdcd");
+    for (int i = 0; i < 4; i++)
+        hosts[i].memory_free = i < 2 ? 1000 : 20 + i;
+    expect(hosts, 4, &wish, 0, "d"); /* though those have room */
+    hosts[2].pages = hosts[3].pages = true;
+    expect(hosts, 4, &plain, 0, "cdcd");
+    hosts[2].withheld = hosts[3].withheld = 1;
+    expect(hosts, 4, &plain, 0, "bbbb");
+    hosts[1].withheld = hosts[2].withheld = hosts[3].withheld = 2;
+    expect(hosts, 4, &plain, 0, "abab");
+}
+
 /* Whatever the numbers: every task gets a host that is there, and no host's counts are wrong. */
 static void odd_numbers_are_survived(void)
 {
@@ -210,6 +232,7 @@ static void odd_numbers_are_survived(void)
                                                .network = values[rand_r(&seed) % 7],
                                                .disk = values[rand_r(&seed) % 7],
                                                .pages = rand_r(&seed) % 2,
+                                               .withheld = (uint8_t)(rand_r(&seed) % 3),
                                                .memory_free = values[rand_r(&seed) % 7]};
         size_t next =
             placement_choose(hosts, count, &wish, (size_t)rand_r(&seed) % count, chosen, tasks);
@@ -237,6 +260,7 @@ static const struct test_case cases[] = {
     {"a busy link is avoided", a_busy_link_is_avoided},
     {"known traffic is slowed", known_traffic_is_slowed},
     {"a host that pages gets nothing", a_host_that_pages_gets_nothing},
+    {"a host that is withheld gets nothing", a_host_that_is_withheld_gets_nothing},
     {"odd numbers are survived", odd_numbers_are_survived},
 };
 
