@@ -306,13 +306,16 @@ static struct bag_member *greet(struct bag_holder *h, uint32_t task, const struc
     return claim_all(h, m, c, now_us) ? m : NULL;
 }
 
-/* Past the results that it has taken. */
+/* Past the results that it has taken. It may greet twice before it hears the first answer: then it
+ * has results of that answer, which the second greeting had sent anew. */
 static bool results_take_back(struct bag_holder *h, struct bag_member *m, uint64_t taken)
 {
     if (taken <= m->taken)
         return true;
-    if (taken > m->served.sent)
+    if (taken > m->taken + m->given.count)
         return false;
+    for (; m->served.sent < taken; m->served.sent++)
+        m->served.unsent = m->served.unsent->next;
     return bag_backup_change(h, &(struct bag_record){.kind = BAG_TAKEN,
                                                      .task = m->task,
                                                      .handle = m->handle,
@@ -418,7 +421,7 @@ uint64_t bag_holder_step(struct bag_holder *h, uint64_t now_us)
             bag_answer_refuse(h, m->task, m->handle, 0);
         }
     }
-    bool gives = h->bag->frozen.how == 0;
+    bool gives = h->bag->frozen.how == 0 && !h->over; /* that it has may be in a file */
     if (gives)
         bag_answer_give(h, now_us);
     for (struct bag_member *m = h->bag->members; gives && m != NULL; m = m->next)

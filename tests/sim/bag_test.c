@@ -1,4 +1,4 @@
-/* links: proto/bag/bag.c proto/bag/bag_answer.c proto/bag/bag_backup.c proto/bag/bag_copy.c proto/bag/bag_holder.c proto/bag/bag_lease.c proto/bag/bag_parts.c proto/state/bag_place.c proto/bag/bag_queue.c proto/bag/bag_save.c proto/bag/bag_share.c proto/bag/bag_user.c proto/bag/bag_wire.c proto/wire/names.c proto/wire/cursor.c */
+/* links: proto/bag/bag.c proto/bag/bag_answer.c proto/bag/bag_backup.c proto/bag/bag_copy.c proto/bag/bag_holder.c proto/bag/bag_lease.c proto/bag/bag_parts.c proto/state/bag_place.c proto/bag/bag_queue.c proto/bag/bag_save.c proto/bag/bag_file.c proto/bag/bag_share.c proto/bag/bag_user.c proto/bag/bag_wire.c proto/wire/names.c proto/wire/cursor.c */
 /*
  * bag_test.c - bags under faults: the holder, its backups, the tasks that put, work and collect,
  * and the VM that agrees on who holds the bag (proto/state/bag_place.c itself), under one virtual
@@ -9,15 +9,22 @@
  * At every step: no result is delivered twice, none is wrong, what the holder counts is what it
  * has. In the end: each item has its one result, or is set aside if it kills. 300 seeds; SOAK=1:
  * 10,000. SEED=n replays one.
+ *
+ * A second story has the bag saved in the midst of it, and loaded into another VM, up to three
+ * times, under the same faults: who saves or loads dies, or gives up, the holder dies while the bag
+ * is frozen or ends. Before it is saved those who collect leave, or die. Each result is delivered
+ * once in all these VMs together. 1500 seeds; SOAK=1: 20,000.
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/bag/bag_file.h"
 #include "proto/bag/bag_user.h"
 #include "proto/state/bag_place.h"
 #include "proto/state/state_engine.h"
+#include "proto/wire/error.h"
 #include "tests/unit/runner.h"
 
 enum {
@@ -32,6 +39,8 @@ enum {
     DETECT_US = 20000,
     DEATHS_MAX = 30, /* of workers at an item that kills none: by chance */
     SURE_US = 1000000,
+    LEAVE_US = 300000, /* who collects leaves within that time, or is ended */
+    NO_BAG = 255,      /* of FOUND */
     END_US = 120000000
 };
 
@@ -49,6 +58,9 @@ enum what {
     WAKE
 };
 
+/* Of TASK_LOST: the end is the task's own, or that of its host, which is not known yet or is. */
+enum whose { NOT_YET, OF_TASK, OF_HOST };
+
 struct arrival {
     enum what what;
     uint64_t at_us, order;
@@ -58,7 +70,7 @@ struct arrival {
     uint8_t kind;
 };
 
-enum role { NONE, PUTTER, WORKER, COLLECTOR };
+enum role { NONE, PUTTER, WORKER, COLLECTOR, SAVER, LOADER };
 
 struct task {
     enum role role;
@@ -68,9 +80,12 @@ struct task {
     struct bag_thing *item; /* it works on */
     uint64_t done_us, wake_us;
     bool hangs;
-    uint32_t next, last;              /* putter: items; */
-    uint32_t got[GOT_MAX], got_count; /* collector: results, */
-    uint64_t confirmed_us[GOT_MAX];   /* and when it asked for the next ones */
+    uint32_t next, last;                     /* putter: items; */
+    uint32_t got[GOT_MAX], got_count;        /* collector: results, */
+    uint64_t confirmed_us[GOT_MAX];          /* and when it asked for the next ones */
+    enum fate { ENDS, GIVES_UP, DIES } fate; /* saver: when it has what is left */
+    bool begun, said_last;                   /* saver, loader: it froze the bag; said its last */
+    bool left;                               /* collector: all know that it is there no more */
 };
 
 struct host {
@@ -79,6 +94,20 @@ struct host {
     struct bag_holder *holder;
     struct bag_copy copy;
     uint64_t due_us;
+    bool ending; /* it has asked for the end of the bag */
+};
+
+/* What one life leaves to the next, in another VM. */
+struct keeping {
+    bool on;
+    int saves_left;         /* so many times it is saved from now on */
+    uint64_t leave_us;      /* those who collect leave then; UINT64_MAX: not before its end */
+    bool leaving, said_end; /* they do; it was told to end */
+    bool mixed;             /* what one had who died may come behind what others got */
+    bool lost;              /* this life is over: the bag was not loaded whole */
+    struct bag_parcel rest; /* the file */
+    struct bag_file file;   /* and what is in it */
+    uint64_t saves, thaws, losses;
 };
 
 static struct world {
@@ -97,6 +126,7 @@ static struct world {
     int64_t last_number;
     uint64_t steps, takeovers;
     bool failed;
+    struct keeping keep;
 } w;
 
 static void fail(const char *why, uint64_t number)
@@ -254,8 +284,13 @@ static void on_propose(void *context, const uint32_t *hosts, size_t count)
 static void on_watch(void *context, uint32_t task)
 {
     struct host *h = context;
-    if (!task_of(task)->alive)
-        soon(TASK_LOST, w.hosts[tid_host(task)].alive, task, tid_make(host_index(h), 0), NULL, 0);
+    uint32_t to = tid_make(host_index(h), 0);
+    if (task_of(task)->alive)
+        return;
+    if (w.hosts[tid_host(task)].alive)
+        soon(TASK_LOST, OF_TASK, task, to, NULL, 0);
+    else
+        later(TASK_LOST, OF_HOST, task, to, NULL, 0, DETECT_US + chance(30000));
 }
 
 static const struct bag_holder_owner owner_calls = {
@@ -285,6 +320,11 @@ static void on_notice(struct host *h, const struct arrival *e)
     if (p.epoch < h->place.epoch)
         return;
     h->place = p;
+    if (p.holder == 0 && h->holder != NULL) { /* it has ended */
+        bag_holder_dismiss(h->holder);
+        bag_holder_destroy(h->holder);
+        h->holder = NULL;
+    }
     if (p.holder != host_index(h))
         return;
     if (h->holder == NULL)
@@ -353,6 +393,13 @@ static void host_step(struct host *h)
     backups_seek(h);
     h->due_us = bag_holder_step(h->holder, w.now_us);
     bag_check(bag_holder_bag(h->holder));
+    if (bag_holder_is_over(h->holder) && !h->ending) {
+        uint8_t body[8];
+        struct cursor c = cursor_writer(body, sizeof body);
+        cursor_put_u64(&c, 77);
+        command(host_index(h), COMMAND_BAG_REMOVE, body, sizeof body);
+        h->ending = true;
+    }
 }
 
 /* ---- a task ---- */
@@ -367,7 +414,9 @@ static void on_send(void *context, uint32_t host, const uint8_t *bytes, size_t s
 
 static struct task *task_add(enum role role, uint32_t host)
 {
-    struct task *t = &w.tasks[w.task_count++];
+    struct task *t = &w.tasks[w.task_count < TASKS ? w.task_count++ : 0];
+    if (w.task_count == TASKS)
+        fail("too many tasks", w.task_count);
     *t = (struct task){.role = role, .tid = tid_make(host, w.task_count), .alive = true};
     t->user.context = t;
     t->user.send = on_send;
@@ -384,6 +433,15 @@ static uint32_t living_host(void)
     return host;
 }
 
+static void collectors_come(void)
+{
+    w.keep.leave_us = w.keep.saves_left > 0 ? w.now_us + 2000 + chance(40000) : UINT64_MAX;
+    w.keep.leaving = false;
+    task_add(COLLECTOR, 1);
+    if (!w.in_order)
+        task_add(COLLECTOR, 1);
+}
+
 static void task_end(struct task *t)
 {
     if (!t->alive)
@@ -394,10 +452,19 @@ static void task_end(struct task *t)
             w.again[t->got[i]]++; /* the bag may not know that it took it */
     for (uint32_t i = 1; i <= HOSTS; i++)
         if (w.hosts[i].alive)
-            soon(TASK_LOST, w.hosts[tid_host(t->tid)].alive, t->tid, tid_make(i, 0), NULL, 0);
+            soon(TASK_LOST, w.hosts[tid_host(t->tid)].alive ? OF_TASK : NOT_YET, t->tid,
+                 tid_make(i, 0), NULL, 0);
     bag_user_fini(&t->user);
     if (t->role == WORKER && w.task_count < TASKS)
         task_add(WORKER, living_host());
+    w.keep.mixed |= t->role == COLLECTOR && !t->left;
+    if (t->role == COLLECTOR && w.keep.on && !w.keep.leaving)
+        task_add(COLLECTOR, 1);
+    if (t->role == SAVER) {
+        w.keep.thaws++;
+        collectors_come();
+    }
+    w.keep.lost |= t->role == LOADER;
 }
 
 static void put_some(struct task *t)
@@ -469,7 +536,7 @@ static void work(struct task *t)
 
 static void order_check(const struct bag_thing *r)
 {
-    if (w.in_order && (int64_t)r->number <= w.last_number)
+    if (w.in_order && !w.keep.mixed && (int64_t)r->number <= w.last_number)
         fail("a result out of order", r->number);
     w.last_number = (int64_t)r->number;
 }
@@ -492,9 +559,114 @@ static void delivered(struct task *t, const struct bag_thing *r)
     t->got[t->got_count++] = item;
 }
 
+/* Whether those who are to have the bag know that it is attached. */
+static bool is_member(const struct task *t)
+{
+    struct bag_place p;
+    if (!agreed_place(&p) || w.hosts[p.holder].holder == NULL ||
+        bag_member_find(bag_holder_bag(w.hosts[p.holder].holder), t->tid, 1) != NULL)
+        return true;
+    for (size_t i = 0; i < p.count; i++) {
+        const struct bag *copy = w.hosts[p.backups[i]].copy.bag;
+        if (copy == NULL || bag_member_find(copy, t->tid, 1) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* A program that collects ends in order, and the next one is begun when all know that; or it is
+ * killed. */
+static void leave(struct task *t)
+{
+    bool late = w.now_us >= w.keep.leave_us + LEAVE_US;
+    t->wake_us = w.now_us + 1000;
+    t->left = t->said_last && !is_member(t);
+    if (t->left)
+        t->got_count = 0;
+    else if (!late && chance(40) != 0) {
+        bag_user_confirm(&t->user);
+        if (!t->said_last)
+            bag_user_say(&t->user, BAG_BYE);
+        t->said_last = true;
+        return;
+    }
+    task_end(t);
+}
+
+static void saver_say(struct task *t, uint8_t kind, uint8_t flag)
+{
+    t->user.urgent = true;
+    bag_user_record(&t->user, &(struct bag_record){.kind = kind, .flag = flag});
+}
+
+static void save(struct task *t)
+{
+    struct bag_user *u = &t->user;
+    t->wake_us = UINT64_MAX;
+    if (!t->begun) {
+        w.keep.said_end = false;
+        saver_say(t, BAG_FREEZE, BAG_FREEZE_SAVE);
+    }
+    t->begun = true;
+    if (!u->rest.come || (t->said_last && t->fate != GIVES_UP))
+        return;
+    if (t->done_us == 0) { /* writing the file takes its time */
+        bag_parcel_fini(&w.keep.rest);
+        w.keep.rest = u->rest.records;
+        u->rest.records = (struct bag_parcel){.used = 0};
+        t->done_us = w.now_us + chance(5000);
+        t->fate = chance(4) == 0 ? DIES : chance(6) == 0 ? GIVES_UP : ENDS;
+        if (!bag_file_records(w.keep.rest.bytes, w.keep.rest.used, &w.keep.file))
+            fail("what is left makes no bag", w.keep.rest.used);
+    }
+    t->wake_us = t->done_us;
+    if (w.now_us < t->done_us)
+        return;
+    t->wake_us = UINT64_MAX;
+    if (t->fate == DIES || (t->said_last && bag_user_settled(u)))
+        task_end(t);
+    else if (!t->said_last)
+        saver_say(t, t->fate == ENDS ? BAG_END : BAG_THAW, 0);
+    t->said_last = true;
+    w.keep.said_end = t->fate == ENDS;
+}
+
+/* The bag is there, but for those who are to use it: workers wait already. */
+static void load_end(struct task *t)
+{
+    struct task *putter = task_add(PUTTER, 1);
+    putter->next = (uint32_t)w.keep.file.counters.put;
+    putter->last = w.items;
+    putter->said_close = w.keep.file.closed;
+    collectors_come();
+    t->role = NONE;
+    bag_user_say(&t->user, BAG_BYE);
+}
+
+static void load(struct task *t)
+{
+    struct cursor c = cursor_reader(w.keep.file.records, w.keep.file.size);
+    t->wake_us = UINT64_MAX;
+    if (!t->begun) {
+        saver_say(t, BAG_FREEZE, BAG_FREEZE_LOAD);
+        for (struct bag_record r; cursor_left(&c) > 0;) {
+            bag_record_get(&c, &r);
+            bag_user_record(&t->user, &r);
+        }
+        saver_say(t, BAG_THAW, 0);
+    }
+    t->begun = true;
+    if (bag_user_settled(&t->user))
+        load_end(t);
+}
+
 static void collect(struct task *t)
 {
     const struct bag_thing *r;
+    if (w.keep.leaving) {
+        leave(t);
+        return;
+    }
     t->wake_us = w.now_us + 1 + chance(2000);
     if (chance(3) == 0)
         return; /* it is busy */
@@ -519,13 +691,31 @@ static void task_act(struct task *t)
         work(t);
     if (t->role == COLLECTOR)
         collect(t);
+    if (t->role == SAVER)
+        save(t);
+    if (t->role == LOADER)
+        load(t);
+    else if (t->role == NONE)
+        t->wake_us = UINT64_MAX;
+}
+
+/* Who uses a bag that has ended is told so: it is in the file. */
+static bool has_ended(const struct task *t)
+{
+    struct bag_place p;
+    return t->user.error == ERROR_ENOENT && !agreed_place(&p);
 }
 
 static void task_step(struct task *t)
 {
-    task_act(t);
+    if (t->alive && t->user.error == 0)
+        task_act(t);
     if (!t->alive)
         return;
+    if (has_ended(t)) {
+        t->wake_us = UINT64_MAX;
+        return;
+    }
     if (t->user.error != 0)
         fail("a call failed", (uint64_t)-t->user.error);
     uint64_t due_us = bag_user_step(&t->user, w.now_us);
@@ -616,7 +806,8 @@ static void misfortune(void)
     }
     if (chance(150) == 0) {
         struct task *t = &w.tasks[chance(w.task_count)];
-        bool spare = t->role == WORKER || (t->role == COLLECTOR && t != &w.tasks[2]);
+        bool spare = t->role == WORKER || t->role == SAVER || t->role == LOADER ||
+                     (t->role == COLLECTOR && (w.keep.on || t != &w.tasks[2]));
         if (t->alive && spare && w.task_count < TASKS / 2 && chance(4) == 0)
             task_end(t);
     }
@@ -670,8 +861,8 @@ static void at_host(struct host *h, const struct arrival *e)
         on_notice(h, e);
         break;
     case TASK_LOST:
-        if (h->holder != NULL && e->kind)
-            bag_holder_task_gone(h->holder, e->from, true);
+        if (h->holder != NULL && e->kind != NOT_YET)
+            bag_holder_task_gone(h->holder, e->from, e->kind == OF_TASK);
         break;
     default:
         break;
@@ -688,7 +879,10 @@ static void at_task(struct task *t, const struct arrival *e)
             fail(refused, 0);
     } else if (e->what == FOUND) {
         t->finding = false;
-        bag_user_found(&t->user, 77, e->kind, w.now_us);
+        if (e->kind == NO_BAG)
+            t->user.error = ERROR_ENOENT;
+        else
+            bag_user_found(&t->user, 77, e->kind, w.now_us);
     }
     task_step(t);
 }
@@ -701,8 +895,8 @@ static void at_vm(const struct arrival *e)
         bag_engine.apply(w.places,
                          &(struct state_request){.kind = e->kind, .host = tid_host(e->from)}, &c);
     if (e->what == FIND) {
-        agreed_place(&p);
-        soon(FOUND, (uint8_t)p.holder, 0, e->from, NULL, 0);
+        bool there = agreed_place(&p);
+        soon(FOUND, there ? (uint8_t)p.holder : NO_BAG, 0, e->from, NULL, 0);
     }
 }
 
@@ -720,6 +914,19 @@ static void dispatch(const struct arrival *e)
 
 /* ---- a life ---- */
 
+static void hosts_begin(void)
+{
+    for (uint32_t i = 1; i <= HOSTS; i++)
+        w.hosts[i].alive = true;
+    w.places = bag_engine.create(NULL);
+}
+
+static void workers_begin(void)
+{
+    for (int i = 0; i < WORKERS; i++)
+        task_add(WORKER, living_host());
+}
+
 static void begin(uint64_t seed)
 {
     memset(&w, 0, sizeof w);
@@ -728,19 +935,17 @@ static void begin(uint64_t seed)
     w.items = 10 + (uint32_t)chance(ITEMS_MAX - 10);
     w.in_order = chance(3) == 0;
     w.last_number = -1;
+    w.keep.leave_us = UINT64_MAX;
     for (uint64_t i = chance(3); i > 0; i--)
         w.kills[chance(w.items)] = true;
-    for (uint32_t i = 1; i <= HOSTS; i++)
-        w.hosts[i].alive = true;
-    w.places = bag_engine.create(NULL);
+    hosts_begin();
     struct task *a = task_add(PUTTER, 1), *b = task_add(PUTTER, 1);
     a->last = b->next = w.items / 3;
     b->last = w.items;
     task_add(COLLECTOR, 1);
     if (!w.in_order)
         task_add(COLLECTOR, 1);
-    for (int i = 0; i < WORKERS; i++)
-        task_add(WORKER, living_host());
+    workers_begin();
 }
 
 static void bag_make(void)
@@ -764,11 +969,37 @@ static bool is_over(void)
     for (uint32_t i = 0; i < w.items; i++)
         if (w.delivered[i] < 1 + w.again[i] && w.delivered[i] == 0)
             return false;
+    for (uint32_t i = 0; i < w.task_count && w.keep.on; i++)
+        if (w.tasks[i].alive && w.tasks[i].role == COLLECTOR &&
+            (w.tasks[i].user.flags & BAG_DRAINED) != 0)
+            return w.keep.saves_left == 0;
+    if (w.keep.on)
+        return false;
     return (w.tasks[2].user.flags & BAG_DRAINED) != 0;
+}
+
+/* Those who collect leave; when none is left, the bag is saved. */
+static void saver_due(void)
+{
+    struct bag_place p;
+    bool any = false;
+    if (w.now_us < w.keep.leave_us || !agreed_place(&p))
+        return;
+    for (uint32_t i = 0; i < w.task_count; i++) {
+        struct task *t = &w.tasks[i];
+        any |= t->alive && (t->role == COLLECTOR || t->role == SAVER || t->role == LOADER);
+        if (t->role == COLLECTOR && !w.keep.leaving)
+            t->wake_us = w.now_us;
+    }
+    w.keep.leaving = true;
+    if (!any)
+        task_add(SAVER, living_host());
 }
 
 static void wake_all(void)
 {
+    saver_due();
+
     for (uint32_t i = 0; i < w.task_count; i++)
         if (w.tasks[i].alive && w.now_us >= w.tasks[i].wake_us)
             task_step(&w.tasks[i]);
@@ -779,7 +1010,7 @@ static void wake_all(void)
 
 static uint64_t next_due(void)
 {
-    uint64_t due_us = UINT64_MAX;
+    uint64_t due_us = w.keep.leaving ? UINT64_MAX : w.keep.leave_us;
     for (uint32_t i = 0; i < w.task_count; i++)
         if (w.tasks[i].alive && w.tasks[i].wake_us < due_us)
             due_us = w.tasks[i].wake_us;
@@ -845,6 +1076,98 @@ static uint64_t live(uint64_t seed)
     return w.takeovers;
 }
 
+/* ---- lives in several VMs, one after the other ---- */
+
+static void keeping_begin(uint64_t seed)
+{
+    begin(seed);
+    end();
+    w.task_count = 0;
+    memset(w.tasks, 0, sizeof w.tasks);
+    w.keep = (struct keeping){.on = true, .saves_left = 1 + (int)chance(3)};
+    hosts_begin();
+    task_add(PUTTER, 1)->last = w.items;
+    collectors_come();
+}
+
+/* Another VM, in which somebody loads the file. */
+static void life_next(void)
+{
+    static struct world before;
+    end();
+    before = w;
+    memset(&w, 0, sizeof w);
+    w.seed = before.seed;
+    w.now_us = before.now_us;
+    w.order = before.order;
+    w.steps = before.steps;
+    w.takeovers = before.takeovers;
+    w.items = before.items;
+    w.in_order = before.in_order;
+    w.last_number = before.last_number;
+    memcpy(w.kills, before.kills, sizeof w.kills);
+    memcpy(w.delivered, before.delivered, sizeof w.delivered);
+    memcpy(w.again, before.again, sizeof w.again);
+    w.keep = before.keep;
+    w.keep.leave_us = UINT64_MAX;
+    w.keep.leaving = w.keep.said_end = w.keep.lost = false;
+    hosts_begin();
+    task_add(LOADER, living_host());
+}
+
+static void live_again(void)
+{
+    struct bag_place p;
+    bag_make();
+    workers_begin();
+    while (!w.failed && !is_over() && !w.keep.lost && w.now_us < END_US &&
+           (agreed_place(&p) || !w.keep.said_end))
+        step();
+    if (!w.keep.lost && !agreed_place(&p)) {
+        w.keep.saves++;
+        w.keep.saves_left--;
+    }
+    w.keep.losses += w.keep.lost;
+}
+
+static void live_through_files(uint64_t seed, uint64_t sums[3])
+{
+    struct bag_place p;
+    keeping_begin(seed);
+    live_again();
+    while (!w.failed && w.now_us < END_US && (w.keep.lost || !agreed_place(&p))) {
+        life_next();
+        live_again();
+    }
+    for (uint32_t i = 0; i < w.items && !w.failed; i++)
+        if (w.delivered[i] == 0)
+            fail("a result is missing", i);
+    if (!w.failed && !is_over())
+        fail("the bag is not drained", 0);
+    end();
+    bag_parcel_fini(&w.keep.rest);
+    CU_ASSERT_FALSE(w.failed);
+    sums[0] += w.keep.saves;
+    sums[1] += w.keep.thaws;
+    sums[2] += w.keep.losses;
+}
+
+static void through_files(void)
+{
+    const char *seed = getenv("SEED");
+    uint64_t sums[3] = {0}, seeds = getenv("SOAK") != NULL ? 20000 : 1500;
+    if (seed != NULL) {
+        live_through_files(strtoull(seed, NULL, 10), sums);
+        return;
+    }
+    for (uint64_t i = 1; i <= seeds && !w.failed; i++)
+        live_through_files(i, sums);
+    printf("%llu seeds: %llu times saved, %llu times it went on, %llu times who loaded died\n",
+           (unsigned long long)seeds, (unsigned long long)sums[0], (unsigned long long)sums[1],
+           (unsigned long long)sums[2]);
+    CU_ASSERT(w.failed || (sums[0] > seeds && sums[1] > seeds / 10 && sums[2] > seeds / 100));
+}
+
 static void each_result_once(void)
 {
     const char *seed = getenv("SEED");
@@ -863,6 +1186,7 @@ static void each_result_once(void)
 int main(void)
 {
     static const struct test_case cases[] = {
-        {"each item has one result, whoever dies", each_result_once}};
+        {"each item has one result, whoever dies", each_result_once},
+        {"a bag that goes through files: each result once", through_files}};
     return covey_test_main("bag", cases, sizeof cases / sizeof cases[0]);
 }
