@@ -113,7 +113,7 @@ void bags()
     good(vm.bag_save("work", "cxx.bag"), "bag_save()");
     check(good(vm.bag_load("cxx.bag", "again"), "bag_load()").put == 3, "what is in the file");
     fails(vm.bag_load("cxx.bag", "twice"), COVEY_EEXIST, "bag_load() of a file that was loaded");
-    good(bag_again("cxx.bag"), "bag_again()");
+    good(covey::bag_again("cxx.bag"), "bag_again()");
     std::remove("cxx.bag");
     bag = good(vm.bag_attach("again"), "bag_attach() to one of a file");
     good(bag.destroy(), "destroy()");
