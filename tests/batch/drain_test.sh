@@ -33,8 +33,8 @@ placed() {
         are "$(went --each)" "h0 h2" && are "$(went --host h1)" h1 && are "$(went --each --host h1,h2)" "h1 h2" &&
         covey hosts | grep -Eq '^h1 .* drained +0:1[0-9]:' && covey hosts --json | grep -q '"withheld": *"drained"' || return 1
     covey run -n auto --explain true 2>why && grep -Eq '^h1 +0 +it is drained$' why || { cat why && return 1; }
-    covey drain h0 h2 && are "$(went -n 6 --explain)" "h0 h1 h2" && grep -q 'it is drained, and no other is left' why || return 1
-    covey drain --undo h0 h1 h2 && are "$(went -n 6)" "h0 h1 h2" && ! covey hosts | grep -q drained
+    covey drain --all && are "$(went -n 6 --explain)" "h0 h1 h2" && grep -q 'it is drained, and no other is left' why || return 1
+    covey drain --all --undo && are "$(went -n 6)" "h0 h1 h2" && ! covey hosts | grep -q drained
 }
 withheld() {
     covey start --local 3 --withhold --quiet || return 1
@@ -43,7 +43,7 @@ withheld() {
     covey drain h1 h2 && are "$(went -n 6 --each)" "h1 h2" && covey remove h1 h2 && are "$(went -n 2)" h0
 }
 wrong_words() {
-    says 'no host h9' covey drain h9 && says 'no number' covey drain h1 --in x && says 'no host is named' covey drain &&
+    says 'no host h9' covey drain h9 && says 'no number' covey drain h1 --in x && says 'no host is named' covey drain && says 'goes not with' covey drain h1 --all &&
         says 'save or load' covey bag && says 'none of that name' covey bag save nobody file &&
         says 'No such file' covey bag load nothing && says 'no bag' covey bag load "$items" && ! is_known h0
 }

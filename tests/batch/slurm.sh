@@ -56,7 +56,11 @@ SlurmdPidFile=$dir/slurm/slurmd.%n.pid
 SlurmctldLogFile=$dir/slurm/ctld.log
 SlurmdLogFile=$dir/slurm/slurmd.%n.log
 NodeName=n[1-4] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + 4))] CPUs=2 RealMemory=1000
-PartitionName=p Default=yes Nodes=ALL State=UP OverSubscribe=FORCE:4
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
+PreemptParameters=send_user_signal
+PartitionName=p Default=yes Nodes=ALL State=UP OverSubscribe=FORCE:4 PriorityTier=1 GraceTime=60
+PartitionName=urgent Nodes=ALL State=UP OverSubscribe=EXCLUSIVE PriorityTier=2
 END
     # on machines with both kinds of control groups it does not find out by itself
     printf '%s\n' CgroupPlugin=cgroup/v1 CgroupMountpoint=/sys/fs/cgroup IgnoreSystemd=yes >"$dir/slurm/cgroup.conf"
