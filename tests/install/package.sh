@@ -1,6 +1,7 @@
 #!/bin/bash
 # package.sh - builds the Debian packages, has lintian examine them, and installs them in a Debian of their
-# own, where an ordinary user runs demos; then purges them, which must leave nothing.
+# own, where an ordinary user runs demos; then purges them, which must leave nothing. Where podman is there, image.sh
+# makes an image of them.
 #
 # `make check-package` runs it, and not make check: it compiles all once more, and fetches a Debian from the
 # network, which takes minutes. PACKAGES=FOLDER: packages that are built.
@@ -90,4 +91,7 @@ else
     sed 's/^/    /' "$work/said"
     add_sum "$work/said"
 fi
+bash tests/install/image.sh >"$work/image" 2>&1
+sed 's/^/    /' "$work/image"
+add_sum "$work/image"
 finish
