@@ -27,7 +27,8 @@ slurm_ports() {
 }
 
 slurm_configure() {
-    local user host port
+    local user host port warns=PreemptParameters=send_user_signal
+    case $(slurmctld -V) in *" 2"[012].*) warns=SchedulerParameters=preempt_send_user_signal ;; esac
     user=$(id -un) host=$(hostname)
     slurm_ports || return 1
     mkdir -p "$dir/slurm/state" || return 1
@@ -58,7 +59,7 @@ SlurmdLogFile=$dir/slurm/slurmd.%n.log
 NodeName=n[1-4] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + 4))] CPUs=2 RealMemory=1000
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
-PreemptParameters=send_user_signal
+$warns
 PartitionName=p Default=yes Nodes=ALL State=UP OverSubscribe=FORCE:4 PriorityTier=1 GraceTime=60
 PartitionName=urgent Nodes=ALL State=UP OverSubscribe=EXCLUSIVE PriorityTier=2
 END
