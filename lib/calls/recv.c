@@ -258,6 +258,8 @@ int covey_wait(covey_req_t *req, int64_t timeout_us)
 {
     if (req == NULL)
         return error_set(COVEY_EINVAL, "wait: NULL");
+    if (req->owner != NULL && req->owner->over)
+        return COVEY_OK;
     struct covey *vm = req->vm;
     struct call call = call_begin(vm);
     req_await(req);

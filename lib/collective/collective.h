@@ -66,6 +66,7 @@ struct sharing {
         struct giving giving;
     } of_small, of_large; /* arrays */
     bool crowded;         /* they are more than there are processors */
+    unsigned reqs;        /* of calls that wait for them, and nothing else */
 };
 
 /* Whether members cast: never, where the table says so, or always, for all of them force the route

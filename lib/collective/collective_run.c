@@ -371,16 +371,14 @@ int collective_start(int error, struct collective *c, covey_req_t **req)
 
 static bool is_done(void *context)
 {
-    return ((struct collective *)context)->req.done;
+    return ((struct covey_req *)context)->done;
 }
 
-/* Nobody waits for it any more. What is being computed is computed first. */
-static void collective_give_up(struct collective *c, int error, const char *why)
+void collective_await_end(struct covey_req *req)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
-    struct covey *vm = c->team->vm;
-    collective_fail(c, error, why);
-    while (!c->req.done && wait_until(vm, is_done, c, UINT64_MAX) != COVEY_OK) {
+    struct covey *vm = req->vm;
+    while (!req->done && wait_until(vm, is_done, req, UINT64_MAX) != COVEY_OK) {
         pthread_mutex_unlock(
             &vm->lock); /* the daemon is gone, and nothing is waited for any more */
         nanosleep(&pause, NULL);
@@ -388,15 +386,22 @@ static void collective_give_up(struct collective *c, int error, const char *why)
     }
 }
 
+/* Nobody waits for it any more. */
+static void collective_give_up(struct collective *c, int error, const char *why)
+{
+    collective_fail(c, error, why);
+    collective_await_end(&c->req);
+}
+
 static bool done_or_attended(void *context)
 {
-    struct collective *c = context;
-    return c->req.done || shared_needs_attention(c->team->vm, &c->req);
+    struct covey_req *req = context;
+    return req->done || shared_needs_attention(req->vm, req);
 }
 
 /* Whoever waits for a collective carries out its steps in shared memory, and sleeps while others
  * are long in coming. */
-static int collective_wait(struct covey_req *req, uint64_t deadline_us)
+int collective_wait(struct covey_req *req, uint64_t deadline_us)
 {
     int error = COVEY_OK;
     while (!req->done && error == COVEY_OK) {
@@ -441,8 +446,7 @@ static void collective_req_free(struct covey_req *req)
     struct collective *c = (struct collective *)req;
     struct call call = call_begin_as(req->vm, "req_free");
     if (!req->done)
-        collective_give_up(c, COVEY_ECANCELED,
-                           "a collective call was given up before it was complete");
+        collective_give_up(c, COVEY_ECANCELED, COLLECTIVE_GIVEN_UP);
     call_end(req->vm, &call, COVEY_OK);
     collective_destroy(c);
 }

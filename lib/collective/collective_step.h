@@ -116,7 +116,13 @@ struct collective {
 extern const struct req_owner collective_owner;      /* of the program's request */
 extern const struct req_owner collective_step_owner; /* of those of steps */
 
+#define COLLECTIVE_GIVEN_UP "a collective call was given up before it was complete"
+
 void collective_destroy(struct collective *c); /* NULL is fine */
+/* The program waits for its request, as struct req_owner has it. */
+int collective_wait(struct covey_req *req, uint64_t deadline_us);
+/* Of one that was given up: what is being computed is computed first. */
+void collective_await_end(struct covey_req *req);
 /* Ends it with an error, at once or when what is being computed is done. With the lock held. */
 void collective_fail(struct collective *c, int error, const char *why);
 /* Tells the other members that the team is broken here. */

@@ -79,6 +79,7 @@ struct shared_job {
     covey_req_t *req;        /* that it ends; NULL: the caller itself waits */
     bool told;               /* the caller has been woken to go on */
     bool busy;               /* some thread carries out acts */
+    bool sought;             /* members that had ended before were */
     uint64_t waits_since_us; /* whoever attended to it waited in vain; 0: not yet */
     int doomed;              /* 0, or the error of a member that will not come */
     char why[160];
@@ -110,6 +111,7 @@ void shared_settle(struct covey *vm);
 bool shared_look(struct covey *vm); /* true: one of them may go on */
 bool shared_arm(struct covey *vm);  /* likewise, before sleeping */
 void shared_task_gone(struct covey *vm, struct peer *peer);
+void shared_team_broke(struct covey_team *team); /* its requests end */
 
 /* ---- scripts: shared.c ---- */
 

@@ -26,6 +26,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LOOKS 1000      /* before the processor is offered to others, which takes a system call, */
@@ -62,10 +63,48 @@ static bool is_over(const struct shared_job *job)
     return job->doomed != COVEY_OK || job->team->broken != COVEY_OK;
 }
 
+/* ---- members that end ------------------------------------------------------------------------ */
+
+static void doom(struct shared_job *job, const struct peer *peer)
+{
+    job->doomed = peer_error(peer);
+    snprintf(job->why, sizeof job->why, "%s: %s", job->call.name, covey_error_text());
+}
+
+/* Of members on this host, with their places. */
+static void look_for_ended(struct shared_job *job)
+{
+    const struct covey_team *team = job->team;
+    job->sought = true;
+    for (int i = 0, place = 0; i < team->size && job->doomed == COVEY_OK; i++) {
+        if (team->host_lead[i] != team->host_lead[team->rank])
+            continue;
+        const struct peer *peer = peer_find(team->vm, (uint32_t)team->tids[i]);
+        if (peer != NULL && peer->gone && shared_waits_in_vain(job, place))
+            doom(job, peer);
+        place++;
+    }
+}
+
+void shared_task_gone(struct covey *vm, struct peer *peer)
+{
+    for (struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
+        if (covey_team_rank_of(job->team, (covey_tid_t)peer->tid) < 0 || job->busy)
+            continue;
+        look_for_ended(job);
+        if (job->doomed != COVEY_OK && job->req != NULL)
+            part_due(vm, PART_TEAMS);
+    }
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
 bool shared_look(struct covey *vm)
 {
     bool any = false;
     for (struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
+        if (!job->busy && !job->sought)
+            look_for_ended(job);
         if (job->busy || job->told || (!is_over(job) && !shared_may_go_on(job)))
             continue;
         any = true;
@@ -88,39 +127,6 @@ bool shared_arm(struct covey *vm)
             segment_ask_bell(job->segment, shared_before(job));
     }
     return shared_look(vm);
-}
-
-/* ---- members that end ------------------------------------------------------------------------ */
-
-static void doom(struct shared_job *job, const struct peer *peer)
-{
-    job->doomed = peer_error(peer);
-    snprintf(job->why, sizeof job->why, "%s: %s", job->call.name, covey_error_text());
-}
-
-/* Of members on this host, with their places. */
-static void look_for_ended(struct shared_job *job)
-{
-    const struct covey_team *team = job->team;
-    for (int i = 0, place = 0; i < team->size && job->doomed == COVEY_OK; i++) {
-        if (team->host_lead[i] != team->host_lead[team->rank])
-            continue;
-        const struct peer *peer = peer_find(team->vm, (uint32_t)team->tids[i]);
-        if (peer != NULL && peer->gone && shared_waits_in_vain(job, place))
-            doom(job, peer);
-        place++;
-    }
-}
-
-void shared_task_gone(struct covey *vm, struct peer *peer)
-{
-    for (struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
-        if (covey_team_rank_of(job->team, (covey_tid_t)peer->tid) < 0 || job->busy)
-            continue;
-        look_for_ended(job);
-        if (job->doomed != COVEY_OK && job->req != NULL)
-            part_due(vm, PART_TEAMS);
-    }
 }
 
 /* ---- a call that waits ----------------------------------------------------------------------- */
@@ -239,22 +245,28 @@ static int give_up(struct covey_team *team, int error)
 }
 
 /* Sets all of the job but the call, what shared_plan() and shared_number() set, and `why`, which is
- * written before it is read. */
-static int call_at_once(struct covey_team *team, struct shared_job *job)
+ * written before it is read, and carries it out as far as it goes without waiting. */
+static int begin_at_once(struct covey_team *team, struct shared_job *job, uint32_t *number)
 {
-    uint64_t deadline_us = 0;
     job->piece.first = 0;
     job->memory = NULL;
     job->req = NULL;
-    job->told = job->busy = false;
+    job->told = job->busy = job->sought = false;
     job->waits_since_us = 0;
     job->doomed = COVEY_OK;
+    *number = atomic_fetch_add(&team->calls, shared_plan(job, team));
+    shared_number(job, *number, 0);
+    return shared_go_on(job);
+}
+
+static int call_at_once(struct covey_team *team, struct shared_job *job)
+{
+    uint64_t deadline_us = 0;
+    uint32_t number;
     if (team->broken != COVEY_OK)
         return say_broken(team, job->call.name);
     uint64_t begun = trace_begin(team->vm);
-    uint32_t number = atomic_fetch_add(&team->calls, shared_plan(job, team));
-    shared_number(job, number, 0);
-    int result = shared_go_on(job);
+    int result = begin_at_once(team, job, &number);
     while (result == ACT_WAITS) {
         int error = wait_for_members(job, &deadline_us);
         result = error != COVEY_OK ? error : shared_go_on(job);
@@ -265,6 +277,112 @@ static int call_at_once(struct covey_team *team, struct shared_job *job)
         if (team->vm->trace != NULL)
             team_record(team, job->call.name, number, begun);
         pthread_mutex_unlock(&team->vm->lock);
+    }
+    return result < 0 ? give_up(team, result) : COVEY_OK;
+}
+
+/* ---- a call that gives a request ------------------------------------------------------------- */
+
+/* Of a call that had to wait: all there is of it. */
+struct shared_req {
+    struct covey_req req; /* the program's; first: both have one address */
+    struct shared_job job;
+    size_t counts[]; /* reduce_scatter */
+};
+
+static void req_release(struct covey_req *req)
+{
+    struct shared_req *r = (struct shared_req *)req;
+    struct call call = call_begin_as(req->vm, "req_free");
+    if (!req->done) {
+        team_break(r->job.team, COVEY_ECANCELED, COLLECTIVE_GIVEN_UP);
+        collective_await_end(req); /* of what some thread carries out */
+    }
+    call_end(req->vm, &call, COVEY_OK);
+    free(r);
+}
+
+static const struct req_owner shared_req_owner = {.release = req_release, .wait = collective_wait};
+
+static bool is_whole_call(const struct shared_job *job)
+{
+    return job->req != NULL && job->req->owner == &shared_req_owner;
+}
+
+static void finish(struct covey *vm, struct shared_job *job, int error, const char *why)
+{
+    assert(!job->busy);
+    await_no_more(vm, job);
+    if (is_whole_call(job)) {
+        if (error != COVEY_OK)
+            team_break(job->team, error, why);
+        shared_end(job);
+        job->team->shared.reqs--;
+    }
+    req_finish(job->req, error, why);
+}
+
+static void finish_broken(struct covey *vm, struct shared_job *job)
+{
+    char why[160];
+    snprintf(why, sizeof why, "%s: %s", job->call.name, job->team->broken_text);
+    finish(vm, job, job->team->broken, why);
+}
+
+void shared_team_broke(struct covey_team *team)
+{
+    for (struct shared_job *job = teams_of(team->vm)->awaited, *next; job != NULL; job = next) {
+        next = job->next;
+        if (job->team == team && is_whole_call(job) && !job->busy)
+            finish_broken(team->vm, job);
+    }
+}
+
+/* What it has done so far stays done. */
+static int go_on_by_request(struct covey_team *team, const struct shared_job *job,
+                            covey_req_t **req)
+{
+    struct covey *vm = team->vm;
+    size_t bytes = job->call.counts == NULL ? 0 : (size_t)team->size * sizeof *job->call.counts;
+    struct shared_req *r = calloc(1, sizeof *r + bytes);
+    if (r == NULL)
+        return error_code(COVEY_ENOMEM);
+    r->req.vm = vm;
+    r->req.kind = REQ_COLLECTIVE;
+    r->req.owner = &shared_req_owner;
+    r->req.of = r;
+    r->job = *job;
+    r->job.req = &r->req;
+    if (bytes > 0)
+        r->job.call.counts = memcpy(r->counts, job->call.counts, bytes);
+    struct call call = call_begin_as(vm, job->call.name);
+    team->shared.reqs++;
+    await(vm, &r->job);
+    vm->wait.calls++;
+    *req = &r->req;
+    return call_end(vm, &call, COVEY_OK);
+}
+
+static int call_with_request(struct covey_team *team, struct shared_job *job, covey_req_t **req)
+{
+    struct covey *vm = team->vm;
+    uint32_t number;
+    if (team->broken != COVEY_OK)
+        return say_broken(team, job->call.name);
+    uint64_t begun = trace_begin(vm);
+    int result = begin_at_once(team, job, &number);
+    if (result == ACT_WAITS) {
+        result = go_on_by_request(team, job, req);
+        if (result == COVEY_OK)
+            return result;
+    }
+    shared_end(job);
+    *req = &teams_of(vm)->over;
+    if (begun != 0) {
+        pthread_mutex_lock(&vm->lock);
+        if (vm->trace != NULL)
+            trace_call_end(vm->trace, job->call.name, begun);
+        pthread_mutex_unlock(&vm->lock);
     }
     return result < 0 ? give_up(team, result) : COVEY_OK;
 }
@@ -298,8 +416,7 @@ static void carry_on(struct covey *vm, struct shared_job *job, bool attended)
         look_for_ended(job);
         return;
     }
-    await_no_more(vm, job);
-    req_finish(job->req, result, why);
+    finish(vm, job, result, why);
 }
 
 void shared_begin(struct shared_job *job, covey_req_t *req)
@@ -309,20 +426,13 @@ void shared_begin(struct shared_job *job, covey_req_t *req)
     part_due(req->vm, PART_TEAMS);
 }
 
-static void step_give_up(struct covey *vm, struct shared_job *job, int error, const char *why)
-{
-    assert(!job->busy);
-    await_no_more(vm, job);
-    req_finish(job->req, error, why);
-}
-
 void shared_give_up(struct covey *vm, const covey_req_t *req)
 {
     struct shared_job *job = teams_of(vm)->awaited;
     while (job != NULL && job->req != req)
         job = job->next;
     if (job != NULL && !job->busy)
-        step_give_up(vm, job, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
+        finish(vm, job, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
 }
 
 static struct shared_job *next_to_go_on(const struct covey *vm)
@@ -338,9 +448,9 @@ void shared_settle(struct covey *vm)
 {
     for (struct shared_job *job; (job = next_to_go_on(vm)) != NULL;) {
         if (job->doomed != COVEY_OK)
-            step_give_up(vm, job, job->doomed, job->why);
+            finish(vm, job, job->doomed, job->why);
         else if (job->team->broken != COVEY_OK)
-            step_give_up(vm, job, job->team->broken, job->team->broken_text);
+            finish_broken(vm, job);
         else
             carry_on(vm, job, false);
     }
@@ -387,16 +497,11 @@ bool shared_chosen(const struct covey_team *team, const struct shared_call *call
 
 int shared_start(struct covey_team *team, const struct shared_call *call, covey_req_t **req)
 {
-    struct collective *c = NULL;
-    if (req == COLLECTIVE_WAITS) {
-        struct shared_job job; /* not cleared: time is short here */
-        job.call = *call;
-        return call_at_once(team, &job);
-    }
-    int error = collective_create(team, call->name, &c);
-    if (error == COVEY_OK)
-        collective_shared(c, call, 0);
-    return collective_start(error, c, req);
+    struct shared_job job; /* not cleared: time is short here */
+    job.call = *call;
+    if (req == NULL)
+        return give_up(team, error_set(COVEY_EINVAL, "%s: NULL", call->name));
+    return req == COLLECTIVE_WAITS ? call_at_once(team, &job) : call_with_request(team, &job, req);
 }
 
 bool shared_suits(const struct covey_team *team, size_t bytes)

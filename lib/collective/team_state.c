@@ -10,6 +10,7 @@
 #include "lib/calls/cast.h"
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/shared.h"
 #include "lib/collective/teams.h"
 #include "lib/drive/call.h"
 #include "lib/engine/arrival.h"
@@ -102,6 +103,7 @@ static void break_here(struct covey_team *team, int error, const char *why)
         if (c->error == COVEY_OK)
             collective_fail(c, error, why);
     }
+    shared_team_broke(team);
     team_purge(team);
     team_talk_end(team, error, why);
     wait_changed(team->vm);
@@ -185,11 +187,19 @@ static int rank_in_context(const struct covey *vm, uint32_t context)
     return team == NULL ? 0 : team->rank;
 }
 
+static void release_nothing(struct covey_req *req)
+{
+    (void)req;
+}
+
 void team_init(struct covey *vm)
 {
+    static const struct req_owner over_owner = {.release = release_nothing, .over = true};
     static const struct context_owner owner = {
         .is_dead = team_is_dead, .on_arrival = collective_on_arrival, .rank = rank_in_context};
     teams_of(vm)->context_next = CONTEXT_FIRST;
+    teams_of(vm)->over =
+        (struct covey_req){.vm = vm, .kind = REQ_COLLECTIVE, .owner = &over_owner, .done = true};
     vm->inbox.contexts = &owner;
 }
 

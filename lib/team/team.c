@@ -379,6 +379,12 @@ int covey_team_set_timeout(covey_team_t *team, int64_t timeout_us)
 /* ---- ending ---------------------------------------------------------------------------------- */
 
 /* A request of it that the program still has is done then, and stays the program's. */
+/* Under way, by requests. */
+static bool has_calls(const struct covey_team *team)
+{
+    return team->running != NULL || team->shared.reqs > 0;
+}
+
 void covey_team_free(covey_team_t **team)
 {
     if (team == NULL || *team == NULL)
@@ -387,10 +393,10 @@ void covey_team_free(covey_team_t **team)
     struct covey *vm = freed->vm;
     *team = NULL;
     struct call call = call_begin(vm);
-    if (freed->running != NULL)
+    if (has_calls(freed))
         team_break(freed, COVEY_ECANCELED, "a member freed the team");
     const struct timespec pause = {.tv_nsec = 1000000};
-    while (freed->running != NULL) { /* it computes, or a send has no memory for a copy */
+    while (has_calls(freed)) { /* it computes, or a send has no memory for a copy */
         pthread_mutex_unlock(&vm->lock);
         nanosleep(&pause, NULL);
         pthread_mutex_lock(&vm->lock);

@@ -722,6 +722,15 @@ static void try_flight(int n)
     covey_team_free(&teams[1]);
 }
 
+/* Waits for it, or asks again and again. */
+static int await(covey_req_t *req, int asks)
+{
+    int found = 0;
+    while (asks && found == 0)
+        found = covey_test(req);
+    return found < 0 ? found : covey_wait(req, TIMEOUT_US);
+}
+
 /* The last member ends at some call, before it or while its own part is under way. */
 static void try_death(int n)
 {
@@ -739,7 +748,7 @@ static void try_death(int n)
         }
         error = start(team, &c);
         if (error == 0 && c.nonblocking)
-            error = covey_wait(c.req, TIMEOUT_US);
+            error = await(c.req, i % 2);
         if (error == 0 && !is_right(&c))
             FAIL("%s: wrong before the death", describe(&c, team));
         covey_req_free(&c.req);
@@ -846,6 +855,30 @@ static void refuse_freed(int n)
         error = covey_barrier(team);
     if (!gave_up(error))
         FAIL("rank %d: a request was given up: %s", me.rank, covey_strerror(error));
+    covey_team_free(&team);
+}
+
+/* A request ends with its team, and stays the program's. The member that the others wait for does
+ * not call before one of them has freed the team. */
+static void refuse_team_freed(int n)
+{
+    covey_team_t *team = team_make(n, 0);
+    covey_req_t *req = NULL;
+    uint8_t x = 0;
+    int error = 0;
+    if (me.rank == 0)
+        covey_recv_array(me.vm, me.tids[n - 1], TAG_USER, TIMEOUT_US, COVEY_BYTES, &x, 1, NULL,
+                         NULL);
+    error = covey_ibarrier(team, &req);
+    if (error == 0 && me.rank == n - 1) {
+        covey_team_free(&team);
+        covey_send_array(me.vm, me.tids[0], TAG_USER, COVEY_BYTES, &x, 1);
+    }
+    if (error == 0)
+        error = await(req, me.rank % 2);
+    if (!gave_up(error))
+        FAIL("rank %d: a team was freed: %s", me.rank, covey_strerror(error));
+    covey_req_free(&req);
     covey_team_free(&team);
 }
 
@@ -1007,6 +1040,7 @@ static void try_refuse(int n)
         refuse_counts(n, 10, 9);
         refuse_counts(n, 9, 10);
         refuse_freed(n);
+        refuse_team_freed(n);
     }
     try_random(n);
 }
