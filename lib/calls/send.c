@@ -159,19 +159,25 @@ static int send_array_long(const struct way *to, int type, const void *base, siz
     return error != COVEY_OK ? error : send_and_wait(to, &req);
 }
 
-int send_array(const struct way *to, int type, const void *base, size_t count)
+/* False: it has to go another way, or is refused there. */
+static bool goes_at_once(const struct way *to, int type, const void *base, size_t count)
 {
-    if (to->vm == NULL)
-        return error_set(COVEY_EINVAL, "send: NULL");
     const struct plain_send what = {.tid = (uint32_t)to->tid,
                                     .tag = to->tag,
                                     .type = type,
                                     .context = to->context,
                                     .base = base,
                                     .count = count};
+    return way_check(to) == COVEY_OK && plain_send(to->vm, &what);
+}
+
+int send_array(const struct way *to, int type, const void *base, size_t count)
+{
+    if (to->vm == NULL)
+        return error_set(COVEY_EINVAL, "send: NULL");
     struct call call;
     call_begin_short(to->vm, &call, "send_array");
-    if (way_check(to) == COVEY_OK && plain_send(to->vm, &what))
+    if (goes_at_once(to, type, base, count))
         return call_end_short(to->vm, &call, false);
     call_go_on(to->vm, &call, false);
     return call_end(to->vm, &call, send_array_long(to, type, base, count));
@@ -319,6 +325,14 @@ int isend_array(const struct way *to, int type, const void *base, size_t count, 
 {
     if (to->vm == NULL || req == NULL)
         return error_set(COVEY_EINVAL, "isend: NULL");
+    struct call call;
+    call_begin_short(to->vm, &call, "isend");
+    bool gone = goes_at_once(to, type, base, count);
+    call_end_short(to->vm, &call, false);
+    if (gone) {
+        *req = &req_over;
+        return COVEY_OK;
+    }
     struct covey_req *started = calloc(1, sizeof *started);
     if (started == NULL)
         return error_code(COVEY_ENOMEM);

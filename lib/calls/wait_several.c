@@ -41,13 +41,13 @@ static bool any_done(void *context)
     return false;
 }
 
-/* Sets *vm, unless it is set, to whose they are; NULL: there is no request. */
+/* Sets *vm, unless it is set, to whose they are; NULL: none is under way. */
 static int several_check(const struct several *s, const char *name, struct covey **vm)
 {
     if (s->n > INT32_MAX || (s->reqs == NULL && s->n > 0))
         return error_set(COVEY_EINVAL, "%s: NULL, or too many requests", name);
     for (size_t i = 0; i < s->n; i++) {
-        if (s->reqs[i] == NULL)
+        if (s->reqs[i] == NULL || s->reqs[i] == &req_over)
             continue;
         if (*vm != NULL && s->reqs[i]->vm != *vm)
             return error_set(COVEY_EINVAL, "%s: request %zu is of another covey_join()", name, i);
@@ -90,7 +90,7 @@ int covey_wait_any(covey_req_t *const *reqs, size_t n, int64_t timeout_us)
     if (error != COVEY_OK)
         return error;
     if (vm == NULL)
-        return error_set(COVEY_EINVAL, "wait_any: no request");
+        return any_done(&s) ? s.found : error_set(COVEY_EINVAL, "wait_any: no request");
     struct call call = call_begin(vm);
     error = call_idle(vm, any_done, &s, clock_deadline(timeout_us));
     if (error == COVEY_ETIMEOUT)

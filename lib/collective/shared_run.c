@@ -103,9 +103,8 @@ bool shared_look(struct covey *vm)
 {
     bool any = false;
     for (struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
-        if (!job->busy && !job->sought)
-            look_for_ended(job);
-        if (job->busy || job->told || (!is_over(job) && !shared_may_go_on(job)))
+        bool seeks = job->req != NULL && !job->sought; /* shared_settle() does */
+        if (job->busy || job->told || (!is_over(job) && !seeks && !shared_may_go_on(job)))
             continue;
         any = true;
         if (job->req != NULL)
@@ -377,7 +376,7 @@ static int call_with_request(struct covey_team *team, struct shared_job *job, co
             return result;
     }
     shared_end(job);
-    *req = &teams_of(vm)->over;
+    *req = &req_over;
     if (begun != 0) {
         pthread_mutex_lock(&vm->lock);
         if (vm->trace != NULL)
@@ -422,6 +421,7 @@ static void carry_on(struct covey *vm, struct shared_job *job, bool attended)
 void shared_begin(struct shared_job *job, covey_req_t *req)
 {
     job->req = req;
+    job->sought = true; /* carry_on() does, next */
     await(req->vm, job);
     part_due(req->vm, PART_TEAMS);
 }
@@ -446,6 +446,10 @@ static struct shared_job *next_to_go_on(const struct covey *vm)
 
 void shared_settle(struct covey *vm)
 {
+    for (struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
+        if (job->req != NULL && !job->busy && !job->sought)
+            look_for_ended(job);
+    }
     for (struct shared_job *job; (job = next_to_go_on(vm)) != NULL;) {
         if (job->doomed != COVEY_OK)
             finish(vm, job, job->doomed, job->why);

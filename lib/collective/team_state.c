@@ -187,19 +187,11 @@ static int rank_in_context(const struct covey *vm, uint32_t context)
     return team == NULL ? 0 : team->rank;
 }
 
-static void release_nothing(struct covey_req *req)
-{
-    (void)req;
-}
-
 void team_init(struct covey *vm)
 {
-    static const struct req_owner over_owner = {.release = release_nothing, .over = true};
     static const struct context_owner owner = {
         .is_dead = team_is_dead, .on_arrival = collective_on_arrival, .rank = rank_in_context};
     teams_of(vm)->context_next = CONTEXT_FIRST;
-    teams_of(vm)->over =
-        (struct covey_req){.vm = vm, .kind = REQ_COLLECTIVE, .owner = &over_owner, .done = true};
     vm->inbox.contexts = &owner;
 }
 

@@ -5,7 +5,6 @@
 #ifndef COVEY_LIB_COLLECTIVE_TEAMS_H
 #define COVEY_LIB_COLLECTIVE_TEAMS_H
 
-#include "lib/engine/req.h"
 #include "lib/member/vm.h"
 
 struct collective;
@@ -26,7 +25,6 @@ struct teams {
     bool assembling, aborts;  /* a team is being made; a member gave one up */
     struct paced *paced;      /* schedules that are carried out */
     struct covey_req *paced_due, *paced_due_last; /* of theirs: something happened */
-    struct covey_req over;       /* the request of every call that was over when it returned */
     struct shared_job *awaited;  /* through shared memory: they wait for other members */
     struct shared_offer *offers; /* of segments, for teams that are being made */
     unsigned offer_count;

@@ -20,7 +20,6 @@ enum req_kind { REQ_SEND = 1, REQ_RECEIVE = 2, REQ_COLLECTIVE = 3 };
 /* Who made a request that is not the program's alone, and is told what happens to it. Functions
  * that an owner has no use for are NULL. */
 struct req_owner {
-    bool over; /* its requests are complete, without error, when the program gets them */
     void (*on_done)(struct covey_req *req);
     void (*on_mark)(struct covey_req *req); /* `mark` bytes came; or a send is on its way */
     void (*release)(struct covey_req *req); /* the program frees it, done or not */
@@ -98,6 +97,9 @@ static inline bool req_is_paced(const struct covey_req *req)
 {
     return req->owner != NULL && req->owner->rate != NULL;
 }
+
+/* The request of every call that was over, without an error, when it returned. It is of no VM. */
+extern struct covey_req req_over;
 
 /* What the task waits for is this request. */
 void req_await(const struct covey_req *req);

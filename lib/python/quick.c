@@ -185,6 +185,25 @@ static PyObject *quick_alltoall(PyObject *self, PyObject *const *args, Py_ssize_
     return answer(result);
 }
 
+/* A VM, an array, the tid, the tag: 0, an error, or the address of the request that goes on after a
+ * slice of time, and is the caller's. */
+static PyObject *quick_send(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    (void)self;
+    struct array a;
+    covey_req_t *req = NULL;
+    long long result = UNFIT;
+    covey_t *vm = n == 4 ? PyLong_AsVoidPtr(args[0]) : NULL;
+    int tid = vm == NULL ? INT_MIN : number_of(args[2]), tag = vm == NULL ? 0 : number_of(args[3]);
+    if (tid == INT_MIN || tag == INT_MIN || !array_take(&a, args[1], false))
+        return answer(result);
+    Py_BEGIN_ALLOW_THREADS;
+    result = finish(covey_isend_array(vm, tid, tag, a.type, a.view.buf, a.count, &req), &req);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&a.view);
+    return answer(result == COVEY_ETIMEOUT ? (intptr_t)req : result);
+}
+
 /* A VM, an array to receive into, the tid, the tag: the number of elements, or an error, ETIMEOUT
  * after a slice of time. */
 static PyObject *quick_recv(PyObject *self, PyObject *const *args, Py_ssize_t n)
@@ -207,8 +226,8 @@ static PyObject *quick_recv(PyObject *self, PyObject *const *args, Py_ssize_t n)
 /* clang-format off */
 #define CALL(name) {#name, (PyCFunction)(void (*)(void))quick_##name, METH_FASTCALL, NULL}
 /* clang-format on */
-static PyMethodDef calls[] = {CALL(barrier),  CALL(bcast), CALL(allreduce),
-                              CALL(alltoall), CALL(recv),  {NULL, NULL, 0, NULL}};
+static PyMethodDef calls[] = {CALL(barrier), CALL(bcast), CALL(allreduce),      CALL(alltoall),
+                              CALL(send),    CALL(recv),  {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_quick", .m_size = 0,
                                     .m_methods = calls};

@@ -306,6 +306,14 @@ class VM(Messaging, Teams, Topologies, Services, Solvers, Traces):
     # ---- messages, beside those of Messaging
 
     def Send(self, array: Any, to: int, tag: int = 0) -> None:
+        code = _UNFIT if _quick is None else _quick.send(self._address, array, to, tag)
+        if code == 0:
+            return
+        if code > 0:  # that request is under way
+            finish(ETIMEOUT, ffi.new("covey_req_t **", ffi.cast("covey_req_t *", code)), memoryview(array))
+            return
+        if code != _UNFIT:
+            check(code)
         kind, base, count = array_of(array)
         req = ffi.new("covey_req_t **")
         code = lib.covey_python_send_array(self._handle, to, tag, kind, base, count, SLICE_US, req)
