@@ -404,8 +404,8 @@ endef
 $(foreach m,$(HELPER_MAINS),$(eval $(call helper_rule,$(m))))
 endif
 
-# the cursor is in libcovey, where its names are nobody else's
-$(BUILD)/covey: $(call objects,$(TOOLS_SRC) proto/wire/cursor.c $(wildcard proto/http/*.c proto/class/*.c)) $(BUILD)/libcovey.a
+# the cursor and the form of records are in libcovey, where their names are nobody else's
+$(BUILD)/covey: $(call objects,$(TOOLS_SRC) proto/wire/cursor.c proto/trace/trace_pack.c $(wildcard proto/http/*.c proto/class/*.c)) $(BUILD)/libcovey.a
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS) $(TOOLS_LIBS)
 

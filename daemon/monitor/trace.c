@@ -3,8 +3,9 @@
  *
  * While somebody collects, each task has a ring in memory that it shares with
  * this daemon (lib/link/trace_ring.h). The collector, a task of any host, asks again and again; the
- * answer takes what is in the rings, compressed, and tells the time of this host. The daemon itself
- * keeps nothing but the rings, RINGS_MAX at most: what a task writes faster than it is fetched is
+ * answer takes what is in the rings, as it is, and tells the time of this host. To compress it here
+ * would take a processor from the tasks that are looked at. The daemon itself keeps nothing but the
+ * rings, RINGS_MAX at most: what a task writes faster than it is fetched is
  * counted by the task, and tasks without a ring are counted here. The ring of a task that has ended
  * stays until all of it is fetched.
  *
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "daemon/base/daemon.h"
 #include "daemon/post/reply.h"
@@ -27,7 +27,6 @@
 
 #define RINGS_MAX 512u
 #define LEASE_US 10000000u
-#define LEVEL 1 /* of compression: three times the speed of the next one */
 #define HEAD_BYTES 128
 
 struct ring {
@@ -46,8 +45,8 @@ struct trace {
     uint64_t asked_us;  /* when it asked last */
     struct ring *first, *last;
     uint32_t rings, untraced;
-    ZSTD_CCtx *packer;
-    uint8_t *raw; /* TRACE_NAMES_BYTES + TRACE_PULL_BYTES */
+    uint8_t *taken; /* TRACE_PULL_BYTES */
+    char *names;    /* TRACE_NAMES_BYTES */
 };
 
 /* ---- rings ---- */
@@ -111,8 +110,8 @@ static void trace_free(struct trace *trace)
 {
     while (trace->first != NULL)
         ring_destroy(ring_take(trace));
-    ZSTD_freeCCtx(trace->packer);
-    free(trace->raw);
+    free(trace->taken);
+    free(trace->names);
     *trace = (struct trace){0};
 }
 
@@ -129,13 +128,12 @@ static void trace_end(struct daemon *d)
 static bool trace_start(struct daemon *d, uint32_t collector)
 {
     struct trace *trace = d->own.trace;
-    trace->packer = ZSTD_createCCtx();
-    trace->raw = malloc(TRACE_NAMES_BYTES + TRACE_PULL_BYTES);
-    if (trace->packer == NULL || trace->raw == NULL) {
+    trace->taken = malloc(TRACE_PULL_BYTES);
+    trace->names = malloc(TRACE_NAMES_BYTES);
+    if (trace->taken == NULL || trace->names == NULL) {
         trace_end(d);
         return false;
     }
-    ZSTD_CCtx_setParameter(trace->packer, ZSTD_c_compressionLevel, LEVEL);
     trace->collector = collector;
     for (struct task *task = d->tasks->first; task != NULL; task = task->next)
         ring_give(task);
@@ -151,22 +149,19 @@ static void put_open(struct cursor *c, const struct trace_ring *memory)
     cursor_put_bytes(c, &open, sizeof open);
 }
 
-/* What waits in a ring, `most` records at most; returns how many. */
+/* What waits in a ring, `most` bytes at most; returns how many. */
 static size_t ring_pull(struct trace *trace, struct ring *ring, struct reply *reply, size_t most)
 {
     struct trace_ring *memory = ring->memory;
-    struct trace_record *records = (struct trace_record *)(trace->raw + TRACE_NAMES_BYTES);
-    size_t count = trace_ring_take(memory, records, most);
-    size_t names =
-        trace_ring_names(memory, ring->names_bytes, (char *)trace->raw, TRACE_NAMES_BYTES);
+    uint64_t from;
+    size_t bytes = trace_ring_take(memory, trace->taken, most, &from);
+    size_t names = trace_ring_names(memory, ring->names_bytes, trace->names, TRACE_NAMES_BYTES);
     uint64_t ticks = trace_ticks(memory->cycles != 0), ns = clock_ns();
     uint8_t flags = (uint8_t)((ring->ended ? TRACE_TASK_ENDED : 0) |
                               (representation_native() == REPRESENTATION_BIG ? TRACE_TASK_BIG : 0));
-    memmove(trace->raw + names, records, count * TRACE_RECORD_BYTES);
-    size_t bound = ZSTD_compressBound(names + count * TRACE_RECORD_BYTES);
-    struct cursor c = reply_room(reply, HEAD_BYTES + sizeof ring->command + bound);
+    struct cursor c = reply_room(reply, HEAD_BYTES + sizeof ring->command + names + bytes);
     if (reply->failed)
-        return count;
+        return bytes;
     cursor_put_u32(&c, ring->tid);
     cursor_put_u32(&c, ring->parent);
     cursor_put_u8(&c, flags);
@@ -177,26 +172,24 @@ static size_t ring_pull(struct trace *trace, struct ring *ring, struct reply *re
     cursor_put_u64(&c, atomic_load(&memory->dropped));
     cursor_put_text(&c, ring->command);
     put_open(&c, memory);
+    cursor_put_u64(&c, from);
     cursor_put_u32(&c, (uint32_t)names);
-    cursor_put_u32(&c, (uint32_t)count);
-    size_t packed = ZSTD_compress2(trace->packer, c.at + 4, bound, trace->raw,
-                                   names + count * TRACE_RECORD_BYTES);
-    packed = ZSTD_isError(packed) ? 0 : packed;
-    cursor_put_u32(&c, (uint32_t)packed);
-    c.at += packed;
+    cursor_put_u32(&c, (uint32_t)bytes);
+    cursor_put_bytes(&c, trace->names, names);
+    cursor_put_bytes(&c, trace->taken, bytes);
     reply_add(reply, &c);
     ring->ticks = ticks;
     ring->ns = ns;
     ring->names_bytes += names;
-    return count;
+    return bytes;
 }
 
 /* Who was asked first comes last the next time: none is always behind the others. A task that
  * records nothing is told of, too: it may be in a call. True: not all was taken. */
 static bool pull_all(struct trace *trace, struct reply *reply)
 {
-    size_t left = TRACE_PULL_BYTES / TRACE_RECORD_BYTES;
-    for (uint32_t n = trace->rings; n > 0 && left > 0; n--) {
+    size_t left = TRACE_PULL_BYTES;
+    for (uint32_t n = trace->rings; n > 0 && left >= TRACE_PAGE_BYTES; n--) {
         struct ring *ring = ring_take(trace);
         left -= ring_pull(trace, ring, reply, left);
         if (ring->ended && !trace_ring_waits(ring->memory)) {
@@ -206,7 +199,7 @@ static bool pull_all(struct trace *trace, struct reply *reply)
             LINK_LAST(trace->first, trace->last, ring, next);
         }
     }
-    return left == 0;
+    return left < TRACE_PAGE_BYTES;
 }
 
 static void answer_pull(struct daemon *d, uint32_t source, uint32_t request)

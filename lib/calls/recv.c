@@ -60,12 +60,15 @@ void receive_start(struct covey *vm, struct covey_req *req)
         match_post(vm, req);
 }
 
-static int receive_now(const struct way *from, struct covey_req *req, int64_t timeout_us)
+static int receive_now(const struct way *from, struct covey_req *req, int64_t timeout_us,
+                       struct call *call)
 {
     struct covey *vm = from->vm;
     int error = way_check(from);
     if (error != COVEY_OK)
         return error;
+    req->call = call->name;
+    req->begun = call->begun;
     receive_start(vm, req);
     req_await(req);
     if (vm->trace != NULL)
@@ -73,6 +76,7 @@ static int receive_now(const struct way *from, struct covey_req *req, int64_t ti
     error = call_idle(vm, req_done, req, clock_deadline(timeout_us));
     if (!req->done)
         match_cancel(vm, req);
+    call->told = req->told;
     if (req->done)
         return req->error == COVEY_OK ? COVEY_OK : error_set(req->error, "%s", req->text);
     return error == COVEY_ETIMEOUT ? error_set(error, "receive: no message in time") : error;
@@ -85,7 +89,7 @@ int receive_message(const struct way *from, int64_t timeout_us, covey_msg_t **ms
     if (error != COVEY_OK || msg == NULL)
         return error != COVEY_OK ? error : error_set(COVEY_EINVAL, "receive: NULL");
     struct call call = call_begin_as(from->vm, "recv");
-    error = receive_now(from, &req, timeout_us);
+    error = receive_now(from, &req, timeout_us, &call);
     if (error == COVEY_OK)
         *msg = req.owned;
     return call_end(from->vm, &call, error);
@@ -98,14 +102,14 @@ int covey_recv(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, covey_
 
 /* By a request, for those that do not end soon. */
 static int receive_array_long(const struct way *from, int64_t timeout_us,
-                              struct plain_receive *what)
+                              struct plain_receive *what, struct call *call)
 {
     struct covey_req req;
     int error = receive_init(&req, from);
     if (error == COVEY_OK)
         error = receive_into(&req, what->type, what->base, what->capacity);
     if (error == COVEY_OK)
-        error = receive_now(from, &req, timeout_us);
+        error = receive_now(from, &req, timeout_us, call);
     what->count = req.receive.count;
     what->info = req.info;
     return error;
@@ -133,7 +137,7 @@ int receive_array(const struct way *from, int64_t timeout_us, int type, void *ba
     int error = COVEY_OK;
     if (!taken) {
         call_go_on(vm, &call, waited);
-        error = receive_array_long(from, timeout_us, &what);
+        error = receive_array_long(from, timeout_us, &what, &call);
     }
     if (error == COVEY_OK && count != NULL)
         *count = what.count;
@@ -158,7 +162,7 @@ int receive_probe(const struct way *from, int64_t timeout_us, struct covey_info 
         return error;
     req.receive.probe = true;
     struct call call = call_begin_as(from->vm, "probe");
-    error = receive_now(from, &req, timeout_us);
+    error = receive_now(from, &req, timeout_us, &call);
     if (error == COVEY_OK && info != NULL)
         *info = req.info;
     return call_end(from->vm, &call, error);

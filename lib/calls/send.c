@@ -126,12 +126,17 @@ int send_array_init(struct covey_req *req, int type, const void *base, size_t co
     return COVEY_OK;
 }
 
-static int send_and_wait(const struct way *to, struct covey_req *req)
+static int send_and_wait(const struct way *to, struct covey_req *req, struct call *call)
 {
     int error = way_check(to);
+    req->call = call->name;
+    req->begun = call->begun;
     if (error == COVEY_OK)
         error = send_start(to->vm, req, to->tid);
-    return error == COVEY_OK ? send_finish(to->vm, req) : error;
+    if (error == COVEY_OK)
+        error = send_finish(to->vm, req);
+    call->told = req->told;
+    return error;
 }
 
 int send_message(const struct way *to, const covey_msg_t *msg)
@@ -142,7 +147,8 @@ int send_message(const struct way *to, const covey_msg_t *msg)
     send_init(&req, to);
     req.send.msg = msg;
     struct call call = call_begin_as(to->vm, "send");
-    return call_end(to->vm, &call, send_and_wait(to, &req));
+    int error = send_and_wait(to, &req, &call);
+    return call_end(to->vm, &call, error);
 }
 
 int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg)
@@ -151,12 +157,13 @@ int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg)
 }
 
 /* By a request, for those that do not go at once. */
-static int send_array_long(const struct way *to, int type, const void *base, size_t count)
+static int send_array_long(const struct way *to, int type, const void *base, size_t count,
+                           struct call *call)
 {
     struct covey_req req = {0};
     send_init(&req, to);
     int error = send_array_init(&req, type, base, count);
-    return error != COVEY_OK ? error : send_and_wait(to, &req);
+    return error != COVEY_OK ? error : send_and_wait(to, &req, call);
 }
 
 /* False: it has to go another way, or is refused there. */
@@ -180,7 +187,8 @@ int send_array(const struct way *to, int type, const void *base, size_t count)
     if (goes_at_once(to, type, base, count))
         return call_end_short(to->vm, &call, false);
     call_go_on(to->vm, &call, false);
-    return call_end(to->vm, &call, send_array_long(to, type, base, count));
+    int error = send_array_long(to, type, base, count, &call);
+    return call_end(to->vm, &call, error);
 }
 
 int covey_send_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,

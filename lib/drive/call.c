@@ -39,7 +39,9 @@ int call_end(struct covey *vm, const struct call *call, int result)
     task_count_set(&counts->call_us, 0);
     task_count_add(&counts->communication_us, spent_us > idle_us ? spent_us - idle_us : 0);
     wait_left(vm);
-    if (vm->trace != NULL && call->begun != 0)
+    if (vm->trace != NULL && call->told)
+        trace_call_told(vm->trace);
+    else if (vm->trace != NULL && call->begun != 0)
         trace_call_end(vm->trace, call->name, call->begun);
     pthread_mutex_unlock(&vm->lock);
     return result;
@@ -50,6 +52,7 @@ void call_begin_short(struct covey *vm, struct call *call, const char *name)
     pthread_mutex_lock(&vm->lock);
     call->name = name;
     call->begun = 0;
+    call->told = false;
     if (vm->trace != NULL)
         call->begun = vm->trace->begun = trace_now(vm->trace);
     call->sampled = ++vm->self.short_calls % SAMPLE == 0;
@@ -83,8 +86,8 @@ void call_go_on(struct covey *vm, struct call *call, bool waited)
     if (call->sampled)
         count_sample(vm, call, vm->self.now_us, waited);
     page_call_begin(vm, call->name);
-    if (vm->trace != NULL)
-        trace_call_begin(vm->trace, call->name);
+    if (vm->trace != NULL && call->begun != 0)
+        trace_call_open(vm->trace, call->name, call->begun);
     call->start_us = vm->self.now_us;
     call->idle_us = task_count_get(&vm->self.page->counts.idle_us);
 }

@@ -16,6 +16,7 @@ struct call {
     bool sampled;
     const char *name; /* in a trace */
     uint64_t begun;   /* in a trace; 0: it is in none */
+    bool told;        /* in a trace: the record of its message is its own */
 };
 struct call call_begin_as(struct covey *vm, const char *name);
 #define call_begin(vm) call_begin_as(vm, __func__)

@@ -29,18 +29,20 @@
 #include <unistd.h>
 
 /* For a trace: a message has left, or is there. */
-static void req_record(const struct covey_req *req, const struct arrival *a)
+static void req_record(struct covey_req *req, const struct arrival *a)
 {
     struct trace *t = req->vm->trace;
     bool inner = req->context != 0 && !context_is_talk(req->context);
     int kind = a == NULL ? TRACE_SEND : TRACE_RECEIVE;
     trace_put(t, &(struct trace_what){
                      .kind = (enum trace_kind)(inner ? kind + TRACE_INNER_SEND - TRACE_SEND : kind),
+                     .name = req->call == NULL ? 0 : trace_literal(t, req->call),
                      .begun = req->begun != 0 ? req->begun : t->begun,
                      .bytes = a == NULL ? req->send.msg->size : a->info.bytes,
                      .sequence = a == NULL ? req->send.sequence : a->sequence,
                      .peer = a == NULL ? req->peer->tid : (uint32_t)a->info.source,
                      .tag = a == NULL ? req->tag : a->info.tag});
+    req->told = req->call != NULL;
 }
 
 void req_await(const struct covey_req *req)
@@ -416,7 +418,8 @@ static bool is_silent(const struct peer *peer)
 
 void match_post(struct covey *vm, struct covey_req *req)
 {
-    req->begun = trace_begin(vm);
+    if (req->call == NULL)
+        req->begun = trace_begin(vm);
     if (take_unexpected(vm, req)) {
         credit_reopen(vm);
         return;

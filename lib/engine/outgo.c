@@ -78,7 +78,8 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
     assert(!req->queued && !req->done);
     req->peer = peer;
-    req->begun = trace_begin(vm);
+    if (req->call == NULL)
+        req->begun = trace_begin(vm);
     req->queued = true;
     LINK_AFTER(peer->out.sends_last, peer->out.sends, peer->out.sends_last, req, next, prev);
     outgo_count(vm, peer, req->send.msg->size);

@@ -147,7 +147,8 @@ bool plain_send(struct covey *vm, const struct plain_send *what)
                                           .bytes = ITEM_HEADER_BYTES + size,
                                           .sequence = peer->out.sequence - 1,
                                           .peer = peer->tid,
-                                          .tag = what->tag},
+                                          .tag = what->tag,
+                                          .brief = true},
                      what->context);
     return true;
 }

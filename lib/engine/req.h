@@ -82,6 +82,9 @@ struct covey_req {
     int tag;
     uint32_t context;
     uint64_t begun; /* in a trace: when it was queued or posted; 0: with its call */
+    const char
+        *call; /* one call sends or receives it; NULL: it is begun by one, ended by another */
+    bool told; /* in a trace: its record is that of the call */
     struct peer *peer;
     struct covey_msg *owned; /* send: freed with the request; receive: the result */
     struct covey_info info;

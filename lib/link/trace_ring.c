@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FORMAT 0x54726301u /* struct trace_ring, version 1 */
+#define FORMAT 0x54726302u /* struct trace_ring, version 2 */
 
 _Static_assert(sizeof(struct trace_record) == TRACE_RECORD_BYTES, "records without padding");
 
@@ -69,6 +69,28 @@ void trace_ring_close(struct trace_ring *ring)
         munmap(ring, sizeof *ring);
 }
 
+void trace_ring_put(struct trace_ring *ring, struct trace_writer *writer,
+                    const struct trace_record *record)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed), at = head;
+    size_t left = TRACE_PAGE_BYTES - head % TRACE_PAGE_BYTES;
+    if (left <= TRACE_PACKED_MAX) /* with the mark of its end */
+        at += left;
+    if (at + TRACE_PACKED_MAX - writer->read > TRACE_RING_BYTES) {
+        writer->read = atomic_load_explicit(&ring->tail, memory_order_acquire);
+        if (at + TRACE_PACKED_MAX - writer->read > TRACE_RING_BYTES) {
+            atomic_fetch_add_explicit(&ring->dropped, 1, memory_order_relaxed);
+            return;
+        }
+    }
+    if (at != head) {
+        ring->bytes[head % TRACE_RING_BYTES] = TRACE_PAGE_END;
+        trace_pack_begin(&writer->pack);
+    }
+    at += trace_pack_put(&writer->pack, ring->bytes + at % TRACE_RING_BYTES, record);
+    atomic_store_explicit(&ring->head, at, memory_order_release);
+}
+
 bool trace_ring_name(struct trace_ring *ring, const char *name, size_t bytes)
 {
     uint32_t used = atomic_load_explicit(&ring->names_bytes, memory_order_relaxed);
@@ -86,14 +108,21 @@ bool trace_ring_waits(const struct trace_ring *ring)
            atomic_load_explicit(&ring->tail, memory_order_relaxed);
 }
 
-size_t trace_ring_take(struct trace_ring *ring, struct trace_record *records, size_t most)
+size_t trace_ring_take(struct trace_ring *ring, uint8_t *bytes, size_t most, uint64_t *from)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     uint64_t waiting = atomic_load_explicit(&ring->head, memory_order_acquire) - tail;
-    size_t count = waiting > TRACE_RING_RECORDS ? 0 : (size_t)waiting;
-    count = count < most ? count : most;
-    for (size_t i = 0; i < count; i++)
-        records[i] = ring->records[(tail + i) % TRACE_RING_RECORDS];
+    *from = tail;
+    if (waiting > TRACE_RING_BYTES)
+        return 0;
+    if (waiting > most) { /* records end where a page does */
+        uint64_t end = (tail + most) / TRACE_PAGE_BYTES * TRACE_PAGE_BYTES;
+        waiting = end > tail ? end - tail : 0;
+    }
+    size_t count = (size_t)waiting, first = TRACE_RING_BYTES - (size_t)(tail % TRACE_RING_BYTES);
+    first = first < count ? first : count;
+    memcpy(bytes, ring->bytes + tail % TRACE_RING_BYTES, first);
+    memcpy(bytes + first, ring->bytes, count - first);
     atomic_store_explicit(&ring->tail, tail + count, memory_order_release);
     return count;
 }

@@ -21,9 +21,11 @@ enum { TRACE_NAME_NONE, TRACE_NAME_SEND, TRACE_NAME_RECEIVE };
 
 struct trace {
     struct trace_ring *ring;
-    uint64_t read;  /* of the ring, as far as is known */
-    uint64_t begun; /* the call under way, in ticks */
+    uint64_t begun;  /* the call under way, in ticks */
+    uint64_t brief;  /* what a send that went at once took when that was looked at last, in ticks */
+    unsigned briefs; /* of these, so far */
     bool cycles;
+    struct trace_writer writer;
     uint32_t names;    /* numbers given */
     uint16_t *by_text; /* slots: numbers, 0: free */
     uint32_t *at;      /* by number: where its text begins in the ring */
@@ -51,18 +53,10 @@ struct trace_what {
     uint64_t begun, bytes, sequence;
     uint32_t peer;
     int32_t tag;
+    bool brief; /* it took too little to look at the clock each time */
 };
 /* One that began then and ends now. */
-static inline void trace_put(struct trace *t, const struct trace_what *what)
-{
-    uint64_t took = trace_now(t) - what->begun;
-    uint64_t bytes = what->bytes < TRACE_BYTES_MAX ? what->bytes : TRACE_BYTES_MAX;
-    took = took < TRACE_DURATION_MAX ? took : TRACE_DURATION_MAX;
-    const struct trace_record record = {
-        {what->begun, took | (uint64_t)what->name << 48 | (uint64_t)what->kind << 60,
-         bytes | what->sequence << 40, what->peer | (uint64_t)(uint32_t)what->tag << 32}};
-    trace_ring_put(t->ring, &t->read, &record);
-}
+void trace_put(struct trace *t, const struct trace_what *what);
 
 /* The number of a name; 0: there is no room for it. trace_literal(): of a text that does not
  * change as long as the program runs. */
@@ -71,8 +65,10 @@ uint32_t trace_literal(struct trace *t, const char *text);
 
 /* A call: from now on it is seen if it does not end. */
 uint64_t trace_call_begin(struct trace *t, const char *name);
+void trace_call_open(struct trace *t, const char *name, uint64_t begun); /* it began then */
 void trace_call_awaits(struct trace *t, uint32_t peer, int tag); /* it waits for a message */
 void trace_call_end(struct trace *t, const char *name, uint64_t begun);
+void trace_call_told(struct trace *t); /* it ends, and a message's record says so */
 
 /* Of an instant, with a word of the program's. */
 void trace_instant(struct trace *t, enum trace_kind kind, const char *name, double value);

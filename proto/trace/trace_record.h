@@ -1,7 +1,8 @@
 /*
  * trace_record.h - the records of a trace: what a task writes of itself, the daemon of its host
- * passes on as it is, and `covey trace` reads. A record is four words of 64 bits. A file of a trace
- * names the fields below with their places at its beginning, so that a reader finds them by name.
+ * passes on as it is, and `covey trace` reads. A record is four words of 64 bits, which are written
+ * as fewer bytes (trace_pack.h). A file of a trace names the fields below with their places at its
+ * beginning, so that a reader finds them by name.
  */
 #ifndef COVEY_PROTO_TRACE_RECORD_H
 #define COVEY_PROTO_TRACE_RECORD_H
@@ -64,15 +65,15 @@ enum trace_service { TRACE_SERVICE_OTHER, TRACE_SERVICE_TAKE, TRACE_SERVICE_GIVE
  *   more     = u8   ; 1: there is more, and it is to be asked for at once
  *   untraced = u32  ; tasks of the host for which there was no room
  *   clock    = u64  ; of the host, CLOCK_MONOTONIC, nanoseconds
- *   block  = tid parent flags ticks0 ns0 ticks1 ns1 dropped command open names count packed bytes
+ *   block  = tid parent flags ticks0 ns0 ticks1 ns1 dropped command open from names size bytes
  *   tid, parent = u32
  *   flags  = u8    ; bit 0: the task has ended; bit 1: its words are big-endian
  *   ticks0 ns0 ticks1 ns1 = 4u64 ; two moments, in ticks of the records and on the host's clock
  *   dropped = u64  ; records that found no room, so far
  *   command = text
  *   open   = 32u8  ; the record of a call under way; zeros: there is none
- *   names count = 2u32 ; bytes of names, each with a NUL, that are new; records
- *   packed = u32   ; bytes that follow: names and records, compressed by zstd
+ *   from   = u64   ; which of all bytes that the task has written is the first of those that follow
+ *   names size = 2u32 ; bytes of names, each with a NUL, that are new; of records (trace_pack.h)
  */
 enum trace_state { TRACE_RUNS = 1, TRACE_ENDS = 2 };
 #define TRACE_PULLED_BYTES 14
@@ -91,7 +92,7 @@ enum trace_op {
 
 /* A file: lines of text up to an empty line, then chunks.
  *
- *   line   = "covey-trace 1"
+ *   line   = "covey-trace 2"  ; of version 1, see below
  *          / "root" TID      ; that task and its descendants are meant; 0: all
  *          / "record" BYTES
  *          / "field" NAME WORD BIT BITS WHAT
@@ -107,8 +108,14 @@ enum trace_op {
  *          / "link" NODE NODE BITS LF          ; bits a second, each way
  *          / "log" INDEX TEXT LF               ; a line that a host's daemon wrote meanwhile
  *   end    = ; kind 'E', empty: the trace is whole
+ *
+ * Version 1 had records as words:
+ *   block  = tid parent flags ticks0 ns0 ticks1 ns1 dropped command open names count packed bytes
+ *   names count = 2u32 ; bytes of names; records
+ *   packed = u32   ; bytes that follow: names and records, compressed by zstd
  */
-#define TRACE_FILE_MAGIC "covey-trace 1\n"
+#define TRACE_FILE_MAGIC "covey-trace 2\n"
+#define TRACE_FILE_MAGIC_1 "covey-trace 1\n" /* as long */
 enum { TRACE_CHUNK_PULLED = 'P', TRACE_CHUNK_SEEN = 'S', TRACE_CHUNK_END = 'E' };
 #define TRACE_CHUNK_HEAD 5
 

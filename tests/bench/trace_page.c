@@ -1,4 +1,4 @@
-/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/seen.c tools/trace/waits.c tools/trace/waits_print.c tools/trace/why.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_html.c tools/trace/page_json.c tools/trace/link_use.c proto/wire/cursor.c -lzstd -ljansson */
+/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/seen.c tools/trace/waits.c tools/trace/waits_print.c tools/trace/why.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_html.c tools/trace/page_json.c tools/trace/link_use.c proto/wire/cursor.c proto/trace/trace_pack.c -lzstd -ljansson */
 /*
  * trace_page TASKS EVENTS [SEED] - the page of a trace as large as that, on standard output: rounds
  * of computation of uneven length, each with a message to the next task of a ring, a part of the

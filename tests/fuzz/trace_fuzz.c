@@ -1,4 +1,4 @@
-/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/seen.c tools/trace/waits.c tools/trace/why.c tools/trace/waits_print.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_html.c tools/trace/page_json.c tools/trace/link_use.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c -lzstd -ljansson */
+/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/seen.c tools/trace/waits.c tools/trace/why.c tools/trace/waits_print.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_html.c tools/trace/page_json.c tools/trace/link_use.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c proto/trace/trace_pack.c -lzstd -ljansson */
 /*
  * A file of a trace as anybody may have written it: it is refused with a cause, or read as far as
  * it goes, and then no message arrives before it left, and all forms of it can be written.
@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         look_at(&trace);
         REQUIRE(trace_to_csv(&trace, out) && trace_to_paje(&trace, out));
         REQUIRE(trace_to_perfetto(&trace, out) && why_print(&trace, 10, out));
+        REQUIRE(trace_to_html(&trace, out));
         fclose(out);
     } else {
         REQUIRE(trace.error[0] != '\0');

@@ -1,20 +1,22 @@
 /*
  * trace_read.c - a file of a trace: what its bytes say. They may be anybody's: a number that cannot
  * be is refused, and what follows is left out. The fields of a record lie where the file's own head
- * says; fields and kinds that are not known here, of a later version, are passed over.
+ * says; fields and kinds that are not known here, of a later version, are passed over. Records come
+ * as few bytes (trace_pack.h), in files of version 1 as words that were compressed.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
+#include "proto/trace/trace_pack.h"
 #include "proto/wire/cursor.h"
 #include "tools/trace/trace.h"
 
 #define RECORD_BYTES_MAX 1024
 #define HEAD_LINES_MAX 1000
 #define RATIO_MAX 256 /* records differ, and are not compressed more than that */
-#define COUNT_MAX (TRACE_PULL_BYTES / TRACE_RECORD_BYTES)
+#define COUNT_MAX (TRACE_PULL_BYTES / TRACE_RECORD_BYTES) /* of version 1 */
 
 enum field_number {
 #define FIELD(name, ...) FIELD_##name,
@@ -27,15 +29,19 @@ struct place {
     unsigned word, bit, bits; /* bits 0: it is not there */
 };
 
-/* The numbers of a task's names. */
+/* Of a task: the numbers of its names, and how far its records were read. */
 struct names {
     uint32_t tid;
     uint32_t *texts; /* by number; 0 is none */
     size_t count, room;
+    struct trace_pack pack;
+    uint64_t read; /* bytes that it wrote */
+    bool lost;     /* what came before in its page was not in the file */
 };
 
 struct reader {
     struct trace *trace;
+    bool first_version;
     struct place fields[FIELDS];
     uint8_t kinds[16]; /* by the file's number; 0: unknown */
     size_t record_bytes;
@@ -104,7 +110,8 @@ static bool read_head(struct reader *r, struct cursor *c)
 {
     const size_t magic = sizeof TRACE_FILE_MAGIC - 1;
     const uint8_t *at = cursor_get_view(c, magic);
-    if (at == NULL || memcmp(at, TRACE_FILE_MAGIC, magic) != 0)
+    r->first_version = at != NULL && memcmp(at, TRACE_FILE_MAGIC_1, magic) == 0;
+    if (at == NULL || (!r->first_version && memcmp(at, TRACE_FILE_MAGIC, magic) != 0))
         return fail(r->trace, "this is no trace of Covey");
     for (int i = 0; i < HEAD_LINES_MAX; i++) {
         char line[160];
@@ -227,11 +234,11 @@ static void event_fill(const struct reader *r, const struct names *n, const uint
 /* ---- blocks ---- */
 
 struct block {
-    uint32_t tid, parent, names, count, packed;
+    uint32_t tid, parent, names, count, size;
     uint8_t flags;
-    uint64_t ticks[2], ns[2], dropped;
+    uint64_t ticks[2], ns[2], dropped, from;
     char command[1024];
-    const uint8_t *open, *bytes;
+    const uint8_t *open, *texts, *bytes; /* version 1: texts are among the bytes */
 };
 
 static bool block_get(const struct reader *r, struct cursor *c, struct block *b)
@@ -246,10 +253,12 @@ static bool block_get(const struct reader *r, struct cursor *c, struct block *b)
     b->dropped = cursor_get_u64(c);
     cursor_get_text(c, b->command, sizeof b->command);
     b->open = cursor_get_view(c, r->record_bytes);
+    b->from = r->first_version ? 0 : cursor_get_u64(c);
     b->names = cursor_get_u32(c);
-    b->count = cursor_get_u32(c);
-    b->packed = cursor_get_u32(c);
-    b->bytes = cursor_get_view(c, b->packed);
+    b->count = r->first_version ? cursor_get_u32(c) : 0;
+    b->size = cursor_get_u32(c);
+    b->texts = r->first_version ? NULL : cursor_get_view(c, b->names);
+    b->bytes = cursor_get_view(c, b->size);
     return cursor_ok(c) && b->names <= TRACE_NAMES_BYTES && b->count <= COUNT_MAX;
 }
 
@@ -278,55 +287,123 @@ static bool keep_open(struct reader *r, const struct block *b, uint32_t task, co
     return true;
 }
 
-static bool block_names(struct reader *r, struct names *n, uint32_t bytes)
+static bool block_names(struct reader *r, struct names *n, const uint8_t *texts, uint32_t bytes)
 {
     for (size_t at = 0; at < bytes;) {
-        const uint8_t *end = memchr(r->raw + at, '\0', bytes - at);
-        if (end == NULL || !names_add(r, n, (const char *)r->raw + at))
+        const uint8_t *end = memchr(texts + at, '\0', bytes - at);
+        if (end == NULL || !names_add(r, n, (const char *)texts + at))
             return end == NULL;
-        at = (size_t)(end - r->raw) + 1;
+        at = (size_t)(end - texts) + 1;
     }
     return true;
 }
+
+/* Whose records are taken. */
+struct source {
+    struct names *names;
+    struct scale scale;
+    uint32_t task;
+};
+
+static bool record_take(struct reader *r, const struct source *s, const uint8_t *record, bool big)
+{
+    struct trace_event *e = trace_event(r->trace);
+    if (e == NULL)
+        return fail(r->trace, "it has more events than memory can hold");
+    event_fill(r, s->names, record, big, &s->scale, e);
+    e->task = s->task;
+    if (e->kind == 0)
+        r->trace->event_count--; /* of a later version */
+    return true;
+}
+
+/* What is there of a page. */
+static bool page_take(struct reader *r, const struct source *s, const uint8_t *bytes, size_t size)
+{
+    uint8_t record[RECORD_BYTES_MAX] = {0};
+    struct cursor c = cursor_reader(bytes, size);
+    while (cursor_left(&c) > 0) {
+        struct trace_record words;
+        int got = trace_pack_get(&s->names->pack, &c, &words);
+        if (got <= 0)
+            return got == 0;
+        memcpy(record, &words, sizeof words);
+        if (!record_take(r, s, record, cursor_word(1) == 1))
+            return false;
+    }
+    return true;
+}
+
+static bool block_pages(struct reader *r, const struct block *b, const struct source *s)
+{
+    struct names *n = s->names;
+    n->lost = n->lost || b->from != n->read;
+    n->read = b->from;
+    for (size_t at = 0; at < b->size;) {
+        size_t left = TRACE_PAGE_BYTES - n->read % TRACE_PAGE_BYTES;
+        size_t size = left < b->size - at ? left : b->size - at;
+        if (left == TRACE_PAGE_BYTES) {
+            trace_pack_begin(&n->pack);
+            n->lost = false;
+        }
+        if (!n->lost && !page_take(r, s, b->bytes + at, size))
+            return false;
+        n->read += size;
+        at += size;
+    }
+    return true;
+}
+
+/* ---- version 1 ---- */
+
+/* Its names and records, at r->raw. */
+static bool unpack_words(struct reader *r, const struct block *b)
+{
+    size_t size = b->names + (size_t)b->count * r->record_bytes;
+    if (size > RATIO_MAX * (size_t)b->size + RECORD_BYTES_MAX)
+        return false;
+    size_t got = b->size == 0
+                     ? 0
+                     : ZSTD_decompressDCtx(r->unpacker, r->raw,
+                                           TRACE_NAMES_BYTES + COUNT_MAX * RECORD_BYTES_MAX,
+                                           b->bytes, b->size);
+    return !ZSTD_isError(got) && got == size;
+}
+
+static bool block_words(struct reader *r, const struct block *b, const struct source *s)
+{
+    bool big = (b->flags & TRACE_TASK_BIG) != 0;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (!record_take(r, s, r->raw + b->names + i * r->record_bytes, big))
+            return false;
+    return true;
+}
+
+/* ---- blocks, of both ---- */
 
 /* False: no memory, or it is damaged, which error tells apart. */
 static bool block_take(struct reader *r, const struct block *b, uint32_t host)
 {
     struct trace *trace = r->trace;
-    size_t size = b->names + (size_t)b->count * r->record_bytes;
-    if (size > RATIO_MAX * (size_t)b->packed + RECORD_BYTES_MAX)
-        return false;
-    size_t got = b->packed == 0
-                     ? 0
-                     : ZSTD_decompressDCtx(r->unpacker, r->raw,
-                                           TRACE_NAMES_BYTES + COUNT_MAX * RECORD_BYTES_MAX,
-                                           b->bytes, b->packed);
-    if (ZSTD_isError(got) || got != size)
+    if (r->first_version && !unpack_words(r, b))
         return false;
     uint32_t task = trace_task(trace, host, b->tid);
     struct names *n = task == TRACE_NONE ? NULL : names_of(r, b->tid);
-    if (n == NULL || !block_names(r, n, b->names))
+    if (n == NULL || !block_names(r, n, r->first_version ? r->raw : b->texts, b->names))
         return fail(trace, "memory is exhausted");
     struct trace_task *t = &trace->tasks[task];
     t->parent = b->parent;
     t->dropped = b->dropped;
     t->ended = (b->flags & TRACE_TASK_ENDED) != 0;
     snprintf(t->command, sizeof t->command, "%.*s", (int)sizeof t->command - 1, b->command);
-    struct scale s = {.ticks0 = b->ticks[0], .ns0 = b->ns[0], .rate = 1};
+    struct source s = {.names = n, .task = task};
+    s.scale = (struct scale){.ticks0 = b->ticks[0], .ns0 = b->ns[0], .rate = 1};
     uint64_t ticks = b->ticks[1] - b->ticks[0], ns = b->ns[1] - b->ns[0];
     if (ticks > 0 && b->ticks[1] > b->ticks[0] && b->ns[1] > b->ns[0])
-        s.rate = (double)ns / (double)ticks;
-    bool big = (b->flags & TRACE_TASK_BIG) != 0;
-    for (uint32_t i = 0; i < b->count; i++) {
-        struct trace_event *e = trace_event(trace);
-        if (e == NULL)
-            return fail(trace, "it has more events than memory can hold");
-        event_fill(r, n, r->raw + b->names + i * r->record_bytes, big, &s, e);
-        e->task = task;
-        if (e->kind == 0)
-            trace->event_count--; /* of a later version */
-    }
-    return keep_open(r, b, task, n, &s) || fail(trace, "memory is exhausted");
+        s.scale.rate = (double)ns / (double)ticks;
+    if (!(r->first_version ? block_words(r, b, &s) : block_pages(r, b, &s)))
+        return false;
+    return keep_open(r, b, task, n, &s.scale) || fail(trace, "memory is exhausted");
 }
 
 static bool read_pulled(struct reader *r, struct cursor *c)

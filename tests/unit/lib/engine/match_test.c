@@ -1,4 +1,4 @@
-/* links: proto/wire/control.c proto/contention/contention.c proto/wire/contention_config.c proto/wire/address.c lib/engine/match.c lib/engine/arrival.c lib/msg/message.c lib/msg/spare.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c tests/sim/network.c proto/session/fault.c */
+/* links: proto/wire/control.c proto/contention/contention.c proto/wire/contention_config.c proto/wire/address.c lib/engine/match.c lib/engine/arrival.c lib/msg/message.c lib/msg/spare.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c tests/sim/network.c proto/session/fault.c lib/member/trace.c lib/link/trace_ring.c lib/link/shared_memory.c proto/trace/trace_pack.c */
 /*
  * match_test.c - messages that arrive in frames, and which receive takes which of them.
  *

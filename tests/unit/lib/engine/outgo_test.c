@@ -1,4 +1,4 @@
-/* links: proto/wire/contention_config.c lib/engine/outgo.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/frame.c proto/wire/cursor.c */
+/* links: proto/wire/contention_config.c lib/engine/outgo.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/frame.c proto/wire/cursor.c lib/member/trace.c lib/link/trace_ring.c lib/link/shared_memory.c proto/trace/trace_pack.c */
 /*
  * What is no part of a message on its way out: credit and hand-overs of schedules, over a link or
  * the daemon, and without memory. Links, the daemon's stream and requests are stubs that note what

@@ -1,4 +1,4 @@
-/* links: lib/link/trace_ring.c lib/link/shared_memory.c */
+/* links: lib/link/trace_ring.c lib/link/shared_memory.c proto/trace/trace_pack.c proto/wire/cursor.c */
 #include <CUnit/CUnit.h>
 #include <pthread.h>
 #include <string.h>
@@ -18,20 +18,64 @@ static struct trace_ring *both(struct trace_ring **task)
     return daemon;
 }
 
+/* As the reader of a file goes through what was taken; returns how many records, with the last. */
+struct reading {
+    struct trace_pack pack;
+    uint64_t at;
+    struct trace_record last;
+    bool good;
+};
+
+static size_t read_on(struct reading *r, uint64_t from, const uint8_t *bytes, size_t size)
+{
+    size_t count = 0;
+    r->good = r->good && from == r->at;
+    for (size_t at = 0; at < size && r->good;) {
+        size_t left = TRACE_PAGE_BYTES - r->at % TRACE_PAGE_BYTES;
+        size_t part = left < size - at ? left : size - at;
+        struct cursor c = cursor_reader(bytes + at, part);
+        struct trace_record record;
+        int got = 1;
+        if (left == TRACE_PAGE_BYTES)
+            trace_pack_begin(&r->pack);
+        while (cursor_left(&c) > 0 && (got = trace_pack_get(&r->pack, &c, &record)) > 0) {
+            r->good =
+                r->good && record.word[0] > r->last.word[0] && record.word[3] == record.word[0];
+            r->last = record;
+            count++;
+        }
+        r->good = r->good && got >= 0;
+        at += part;
+        r->at += part;
+    }
+    return count;
+}
+
+static void put(struct trace_ring *ring, struct trace_writer *writer, uint64_t i)
+{
+    trace_ring_put(ring, writer, &(struct trace_record){{i, (uint64_t)TRACE_MARK << 60, i * i, i}});
+}
+
 static void test_what_finds_no_room_is_counted(void)
 {
     struct trace_ring *task, *daemon = both(&task);
-    static struct trace_record records[TRACE_RING_RECORDS];
-    uint64_t read = 0;
-    for (uint64_t i = 0; i < TRACE_RING_RECORDS + 10; i++)
-        trace_ring_put(task, &read, &(struct trace_record){{i}});
-    CU_ASSERT_EQUAL(daemon->dropped, 10);
-    CU_ASSERT_EQUAL(trace_ring_take(daemon, records, 100), 100);
-    CU_ASSERT_EQUAL(records[99].word[0], 99);
-    trace_ring_put(task, &read, &(struct trace_record){{77}});
-    CU_ASSERT_EQUAL(trace_ring_take(daemon, records, TRACE_RING_RECORDS), TRACE_RING_RECORDS - 99);
-    CU_ASSERT_EQUAL(records[TRACE_RING_RECORDS - 100].word[0], 77);
-    CU_ASSERT(!trace_ring_waits(daemon) && daemon->dropped == 10);
+    static uint8_t bytes[TRACE_RING_BYTES];
+    static struct trace_writer writer;
+    static struct reading reading;
+    reading = (struct reading){.good = true};
+    uint64_t i = 0, from;
+    while (daemon->dropped < 10)
+        put(task, &writer, ++i);
+    size_t size = trace_ring_take(daemon, bytes, 2 * TRACE_PAGE_BYTES + 100, &from);
+    CU_ASSERT_EQUAL(size, 2 * TRACE_PAGE_BYTES); /* whole pages of what is not all */
+    CU_ASSERT_EQUAL(trace_ring_take(daemon, bytes + size, TRACE_PAGE_BYTES - 1, &from), 0);
+    uint64_t came = read_on(&reading, 0, bytes, size);
+    put(task, &writer, i + 10);
+    size = trace_ring_take(daemon, bytes, TRACE_RING_BYTES, &from);
+    came += read_on(&reading, from, bytes, size);
+    CU_ASSERT(reading.good);
+    CU_ASSERT_EQUAL(reading.last.word[0], i + 10);
+    CU_ASSERT(came == i - 10 + 1 && !trace_ring_waits(daemon) && daemon->dropped == 10);
     trace_ring_close(task);
     trace_ring_close(daemon);
 }
@@ -55,12 +99,13 @@ static void test_names(void)
 static void test_a_hostile_task(void)
 {
     struct trace_ring *task, *daemon = both(&task);
-    static struct trace_record records[8];
+    static uint8_t bytes[8];
     static char names[16];
+    uint64_t from;
     task->head = UINT64_MAX;
-    CU_ASSERT_EQUAL(trace_ring_take(daemon, records, 8), 0);
+    CU_ASSERT_EQUAL(trace_ring_take(daemon, bytes, sizeof bytes, &from), 0);
     task->tail = UINT64_MAX - 3;
-    CU_ASSERT_EQUAL(trace_ring_take(daemon, records, 8), 3);
+    CU_ASSERT_EQUAL(trace_ring_take(daemon, bytes, sizeof bytes, &from), 3);
     task->names_bytes = UINT32_MAX;
     CU_ASSERT_EQUAL(trace_ring_names(daemon, 0, names, sizeof names), 0);
     task->names_bytes = TRACE_NAMES_BYTES;
@@ -74,9 +119,9 @@ static void test_a_hostile_task(void)
 
 static void *write_many(void *task)
 {
-    uint64_t read = 0;
+    static struct trace_writer writer;
     for (uint64_t i = 1; i <= MANY; i++)
-        trace_ring_put(task, &read, &(struct trace_record){{i, i, i, i}});
+        put(task, &writer, i);
     return NULL;
 }
 
@@ -84,21 +129,19 @@ static void *write_many(void *task)
 static void test_both_at_once(void)
 {
     struct trace_ring *task, *daemon = both(&task);
-    static struct trace_record records[1000];
+    static uint8_t bytes[20000];
+    static struct reading reading;
+    reading = (struct reading){.good = true};
     pthread_t writer;
-    uint64_t last = 0, came = 0;
+    uint64_t came = 0, from;
     bool good = pthread_create(&writer, NULL, write_many, task) == 0;
     CU_ASSERT_FATAL(good);
-    while (came + atomic_load(&daemon->dropped) < MANY) {
-        size_t n = trace_ring_take(daemon, records, 1000);
-        for (size_t i = 0; i < n; i++) {
-            good = good && records[i].word[0] > last && records[i].word[3] == records[i].word[0];
-            last = records[i].word[0];
-        }
-        came += n;
+    while (reading.good && came + atomic_load(&daemon->dropped) < MANY) {
+        size_t size = trace_ring_take(daemon, bytes, sizeof bytes, &from);
+        came += read_on(&reading, from, bytes, size);
     }
     pthread_join(writer, NULL);
-    CU_ASSERT(good && came + daemon->dropped == MANY && came > 0);
+    CU_ASSERT(reading.good && came + daemon->dropped == MANY && came > 0);
     trace_ring_close(task);
     trace_ring_close(daemon);
 }

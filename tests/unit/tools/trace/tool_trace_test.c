@@ -1,4 +1,4 @@
-/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/seen.c tools/trace/waits.c tools/trace/waits_print.c tools/trace/why.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_html.c tools/trace/page_json.c tools/trace/link_use.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c -lzstd -ljansson */
+/* links: tools/trace/trace.c tools/trace/trace_clock.c tools/trace/trace_match.c tools/trace/trace_read.c tools/trace/seen.c tools/trace/waits.c tools/trace/waits_print.c tools/trace/why.c tools/trace/why_print.c tools/trace/slices.c tools/trace/to_csv.c tools/trace/to_html.c tools/trace/page_json.c tools/trace/link_use.c tools/trace/to_paje.c tools/trace/to_perfetto.c proto/wire/cursor.c proto/trace/trace_pack.c -lzstd -ljansson */
 /*
  * Traces made by hand: what is found in them is known beforehand.
  */
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "proto/trace/trace_pack.h"
 #include "proto/wire/cursor.h"
 #include "tests/unit/runner.h"
 #include "tools/trace/forms.h"
@@ -369,11 +370,11 @@ struct file {
     struct cursor c;
 };
 
-static void file_head(struct file *f, const char *more)
+static void file_head_of(struct file *f, const char *magic, const char *more)
 {
     f->c = cursor_writer(f->bytes, sizeof f->bytes);
     char text[4096];
-    int n = snprintf(text, sizeof text, TRACE_FILE_MAGIC "record %d\n%s", TRACE_RECORD_BYTES, more);
+    int n = snprintf(text, sizeof text, "%srecord %d\n%s", magic, TRACE_RECORD_BYTES, more);
 #define FIELD(name, word, bit, bits, what)                                                         \
     n += snprintf(text + n, sizeof text - (size_t)n, "field %s %d %d %d %s\n", #name, word, bit,   \
                   bits, what);
@@ -385,19 +386,16 @@ static void file_head(struct file *f, const char *more)
     cursor_put_bytes(&f->c, text, (size_t)n);
 }
 
-/* A task with one call, 2000 .. 5000 ticks, where a tick is two nanoseconds, in `big` order. */
-static void file_block(struct file *f, uint32_t tid, bool big)
+static void file_head(struct file *f, const char *more)
 {
-    uint64_t words[TRACE_WORDS] = {2000, 3000 | (uint64_t)1 << 48 | (uint64_t)TRACE_CALL << 60, 0,
-                                   0};
-    uint8_t raw[6 + TRACE_RECORD_BYTES] = "hello", packed[256];
-    for (int w = 0; w < TRACE_WORDS; w++)
-        for (int i = 0; i < 8; i++)
-            raw[6 + 8 * w + i] = (uint8_t)(words[w] >> 8 * (big ? 7 - i : i));
-    size_t size = ZSTD_compress(packed, sizeof packed, raw, sizeof raw, 1);
-    uint8_t content[512];
+    file_head_of(f, TRACE_FILE_MAGIC, more);
+}
+
+/* What comes before the records of a block: a tick is two nanoseconds. */
+static struct cursor block_begin(uint8_t *content, size_t size, uint32_t tid, bool big)
+{
     const uint8_t open[TRACE_RECORD_BYTES] = {0};
-    struct cursor c = cursor_writer(content, sizeof content);
+    struct cursor c = cursor_writer(content, size);
     cursor_put_u32(&c, 1);
     cursor_put_text(&c, "h0");
     cursor_put_u64(&c, 100000);
@@ -416,13 +414,60 @@ static void file_block(struct file *f, uint32_t tid, bool big)
     cursor_put_u64(&c, 4);
     cursor_put_text(&c, "prog");
     cursor_put_bytes(&c, open, sizeof open);
+    return c;
+}
+
+static void block_end(struct file *f, const uint8_t *content, const struct cursor *c)
+{
+    CU_ASSERT(cursor_ok(c));
+    cursor_put_u8(&f->c, TRACE_CHUNK_PULLED);
+    cursor_put_u32(&f->c, (uint32_t)(c->at - content));
+    cursor_put_bytes(&f->c, content, (size_t)(c->at - content));
+}
+
+/* 2000 .. 5000 ticks */
+#define CALL_WORDS                                                                                 \
+    {                                                                                              \
+        2000, 3000 | (uint64_t)1 << 48 | (uint64_t)TRACE_CALL << 60, 0, 0                          \
+    }
+
+/* A task with one call, of version 1, in `big` order. */
+static void file_block_words(struct file *f, uint32_t tid, bool big)
+{
+    const uint64_t words[TRACE_WORDS] = CALL_WORDS;
+    uint8_t raw[6 + TRACE_RECORD_BYTES] = "hello", packed[256], content[512];
+    for (int w = 0; w < TRACE_WORDS; w++)
+        for (int i = 0; i < 8; i++)
+            raw[6 + 8 * w + i] = (uint8_t)(words[w] >> 8 * (big ? 7 - i : i));
+    size_t size = ZSTD_compress(packed, sizeof packed, raw, sizeof raw, 1);
+    struct cursor c = block_begin(content, sizeof content, tid, big);
     cursor_put_u32(&c, 6);
     cursor_put_u32(&c, 1);
     cursor_put_u32(&c, (uint32_t)size);
     cursor_put_bytes(&c, packed, size);
-    cursor_put_u8(&f->c, TRACE_CHUNK_PULLED);
-    cursor_put_u32(&f->c, (uint32_t)(c.at - content));
-    cursor_put_bytes(&f->c, content, (size_t)(c.at - content));
+    block_end(f, content, &c);
+}
+
+static void file_block_bytes(struct file *f, uint32_t tid, uint64_t from, const uint8_t *bytes,
+                             size_t size)
+{
+    static uint8_t content[16384];
+    struct cursor c = block_begin(content, sizeof content, tid, false);
+    cursor_put_u64(&c, from);
+    cursor_put_u32(&c, from == 0 ? 6 : 0);
+    cursor_put_u32(&c, (uint32_t)size);
+    cursor_put_bytes(&c, "hello", from == 0 ? 6 : 0);
+    cursor_put_bytes(&c, bytes, size);
+    block_end(f, content, &c);
+}
+
+/* A task with one call. */
+static void file_block(struct file *f, uint32_t tid)
+{
+    uint8_t bytes[TRACE_PACKED_MAX];
+    struct trace_pack pack = {0};
+    size_t size = trace_pack_put(&pack, bytes, &(struct trace_record){CALL_WORDS});
+    file_block_bytes(f, tid, 0, bytes, size);
 }
 
 static void file_seen(struct file *f, const char *text)
@@ -433,13 +478,19 @@ static void file_seen(struct file *f, const char *text)
     cursor_put_bytes(&f->c, text, strlen(text));
 }
 
-static void test_a_file_is_read(void)
+static void file_is_read(bool first_version)
 {
     static struct file f;
     struct trace trace = {0};
-    file_head(&f, "clock of a later version\n");
-    file_block(&f, 0x40001, false);
-    file_block(&f, 0x40002, true);
+    file_head_of(&f, first_version ? TRACE_FILE_MAGIC_1 : TRACE_FILE_MAGIC,
+                 "clock of a later version\n");
+    if (first_version) {
+        file_block_words(&f, 0x40001, false);
+        file_block_words(&f, 0x40002, true);
+    } else {
+        file_block(&f, 0x40001);
+        file_block(&f, 0x40002);
+    }
     file_seen(&f, "host 1 0.5 1 2 3 4\n");
     cursor_put_u8(&f.c, TRACE_CHUNK_END);
     cursor_put_u32(&f.c, 0);
@@ -455,15 +506,6 @@ static void test_a_file_is_read(void)
         CU_ASSERT_EQUAL(e->end_ns - e->begin_ns, 6000);
     }
     trace_free(&trace);
-    /* other programs are left out */
-    static struct file g;
-    file_head(&g, "root 262146\n");
-    file_block(&g, 0x40001, false);
-    file_block(&g, 0x40002, false);
-    CU_ASSERT_FATAL(trace_read(&trace, g.bytes, (size_t)(g.c.at - g.bytes)));
-    CU_ASSERT(trace.cut && trace.task_count == 1 && trace.event_count == 1);
-    CU_ASSERT_EQUAL(trace.tasks[0].tid, 0x40002);
-    trace_free(&trace);
     /* wherever it ends, what came before is read */
     for (size_t n = 0; n < size; n++) {
         bool good = trace_read(&trace, f.bytes, n);
@@ -473,10 +515,70 @@ static void test_a_file_is_read(void)
     }
 }
 
+static void test_a_file_is_read(void)
+{
+    file_is_read(false);
+}
+
+static void test_a_file_of_the_first_version_is_read(void)
+{
+    file_is_read(true);
+}
+
+static void test_other_programs_are_left_out(void)
+{
+    static struct file f;
+    struct trace trace = {0};
+    file_head(&f, "root 262146\n");
+    file_block(&f, 0x40001);
+    file_block(&f, 0x40002);
+    CU_ASSERT_FATAL(trace_read(&trace, f.bytes, (size_t)(f.c.at - f.bytes)));
+    CU_ASSERT(trace.cut && trace.task_count == 1 && trace.event_count == 1);
+    CU_ASSERT_EQUAL(trace.tasks[0].tid, 0x40002);
+    trace_free(&trace);
+}
+
+/* An answer that did not come takes with it what is left of its last page. */
+static void test_records_behind_lost_ones_are_read(void)
+{
+    static struct file f;
+    static uint8_t pages[2 * TRACE_PAGE_BYTES];
+    struct trace trace = {0};
+    struct trace_pack pack = {0};
+    struct trace_record record = {CALL_WORDS};
+    size_t first = 0, cut[3], second = TRACE_PAGE_BYTES;
+    for (int i = 0; i < 3; i++, record.word[0] += 5000)
+        cut[i] = first += trace_pack_put(&pack, pages + first, &record);
+    pages[first] = TRACE_PAGE_END;
+    trace_pack_begin(&pack);
+    for (int i = 0; i < 2; i++, record.word[0] += 5000)
+        second += trace_pack_put(&pack, pages + second, &record);
+    for (int lost = 0; lost < 2; lost++) {
+        file_head(&f, "");
+        file_block_bytes(&f, 0x40001, 0, pages, cut[0]);
+        if (lost == 0)
+            file_block_bytes(&f, 0x40001, cut[0], pages + cut[0], cut[1] - cut[0]);
+        file_block_bytes(&f, 0x40001, cut[1], pages + cut[1], second - cut[1]);
+        CU_ASSERT_FATAL(trace_read(&trace, f.bytes, (size_t)(f.c.at - f.bytes)));
+        CU_ASSERT_EQUAL(trace.event_count, lost == 0 ? 5 : 3);
+        CU_ASSERT_EQUAL(trace.events[trace.event_count - 1].begin_ns - trace.events[0].begin_ns,
+                        40000);
+        trace_free(&trace);
+    }
+    /* what is no record ends it */
+    pages[cut[0]] = 0x3f;
+    file_head(&f, "");
+    file_block_bytes(&f, 0x40001, 0, pages, second);
+    CU_ASSERT_FATAL(trace_read(&trace, f.bytes, (size_t)(f.c.at - f.bytes)));
+    CU_ASSERT(trace.cut && trace.event_count == 1);
+    trace_free(&trace);
+}
+
 static void test_strange_files_are_refused(void)
 {
     static const char *const wrong[] = {
         "",
+        "covey-trace 3\n\n",
         "covey-trace 2\n\n",
         "covey-trace 1\n\n",
         "covey-trace 1\nrecord 31\n\n",
@@ -704,6 +806,9 @@ static const struct test_case cases[] = {
     {"the path goes by who is late", test_the_path_goes_by_who_is_late},
     {"who waits for ever is named first", test_who_waits_for_ever_is_named_first},
     {"a file is read", test_a_file_is_read},
+    {"a file of the first version is read", test_a_file_of_the_first_version_is_read},
+    {"other programs are left out", test_other_programs_are_left_out},
+    {"records behind lost ones are read", test_records_behind_lost_ones_are_read},
     {"strange files are refused", test_strange_files_are_refused},
     {"who is slow sends late", test_who_is_slow_sends_late},
     {"slices lie in each other", test_slices_lie_in_each_other},
