@@ -89,7 +89,7 @@ RDIR ?= $(LIBDIR)/R/site-library
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
 # covey-sniff alone captures, with libpcap
-DAEMON_LIBS := -lev -lsodium -linih -lzstd -lpthread -lm
+DAEMON_LIBS := -lev -lsodium -linih -lpthread -lm
 HELPER_LIBS := $(DAEMON_LIBS) -lpcap
 LIB_LIBS := -lsodium -lpthread -lm
 DOMAIN_LIBS := $(shell cat /dev/null $(wildcard $(DOMAIN_ROOMS:%=lib/domain/%/libs))) -lpthread -lm
