@@ -116,6 +116,27 @@ void dense_convert(const struct dense_kernel *from, const struct dense_view *a,
     }
 }
 
+/* Threads of OpenBLAS that have nothing to do ask for work for a tenth of a second before they
+ * sleep, from when they are made on: each takes a processor meanwhile, from a task of the same team
+ * it may be, whose part then takes twice as long. They read for how long when they are made: so
+ * this makes them anew. Before main(), for no other thread may be in BLAS then. Who sets the
+ * variable has what it says, and another BLAS has none of these functions. */
+extern void openblas_read_env(void) __attribute__((weak));
+extern int blas_thread_shutdown_(void) __attribute__((weak));
+
+#define TIMEOUT "OPENBLAS_THREAD_TIMEOUT"
+#define TIMEOUT_LOG2_TICKS "20" /* of the processor's clock: below a millisecond */
+
+__attribute__((constructor)) static void shorten_waits(void)
+{
+    if (openblas_read_env == NULL || blas_thread_shutdown_ == NULL || getenv(TIMEOUT) != NULL)
+        return;
+    if (setenv(TIMEOUT, TIMEOUT_LOG2_TICKS, 0) != 0)
+        return;
+    openblas_read_env();
+    blas_thread_shutdown_();
+}
+
 int dense_threads(int count)
 {
     int before = openblas_get_num_threads();
