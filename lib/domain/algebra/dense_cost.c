@@ -45,6 +45,14 @@ double dense_at_width(const double speeds[DENSE_WIDTHS], double width)
     return width < DENSE_WIDTH(0) && width > 0 ? seconds * DENSE_WIDTH(0) / width : seconds;
 }
 
+double dense_at_order(const double speeds[DENSE_ORDERS], double order)
+{
+    double at = order > DENSE_ORDER(0) ? log2(order / DENSE_ORDER(0)) / 2 : 0;
+    int i = at < DENSE_ORDERS - 1 ? (int)at : DENSE_ORDERS - 2;
+    double part = fmin(at - i, 1);
+    return speeds[i] * (1 - part) + speeds[i + 1] * part;
+}
+
 int dense_sizes(const struct covey_dense_problem *p, int matrix, int64_t size[2])
 {
     int is_product = p->op == COVEY_DENSE_GEMM;

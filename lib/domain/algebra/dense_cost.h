@@ -14,6 +14,8 @@
 #define DENSE_ALGORITHMS 10 /* the most that an operation has */
 #define DENSE_WIDTHS 4      /* inner dimensions, and widths of panels, that are measured: */
 #define DENSE_WIDTH(i) (32 << (i))
+#define DENSE_ORDERS 3 /* of square matrices whose factorization is measured: */
+#define DENSE_ORDER(i) (64 << 2 * (i))
 
 enum dense_algorithm { DENSE_LOCAL }; /* the first one of every operation */
 
@@ -45,9 +47,10 @@ struct dense_speed {
     double gemm_s[DENSE_WIDTHS];  /* a flop of C += A B with that inner dimension */
     double panel_s[DENSE_WIDTHS]; /* a flop of getrf of a panel of that width */
     double trsm_s;                /* a flop */
-    double factor_s;              /* a flop of getrf of a large matrix */
-    double vector_s;              /* a flop of a rank-1 update */
-    double copy_s;                /* a byte of rows that are copied */
+    /* A flop of getrf, potrf and geqrf of a matrix of that order. */
+    double lu_s[DENSE_ORDERS], cholesky_s[DENSE_ORDERS], qr_s[DENSE_ORDERS];
+    double vector_s; /* a flop of a rank-1 update */
+    double copy_s;   /* a byte of rows that are copied */
 };
 
 /* What is computed, and where. */
@@ -94,8 +97,9 @@ double dense_crowd(const struct dense_case *c, int processes);
 double dense_alone(const struct dense_case *c, double n);
 #define DENSE_THREADED 512 /* from which n on it takes several threads */
 
-/* A measured speed at that width, between the measured ones. */
+/* A measured speed at that width or order, between the measured ones. */
 double dense_at_width(const double speeds[DENSE_WIDTHS], double width);
+double dense_at_order(const double speeds[DENSE_ORDERS], double order);
 
 /* All matrices from rank 0 to the grid and back, or from the grid to one process and back. */
 double dense_moves_s(const struct dense_case *c, const struct dense_grid *grid);

@@ -66,7 +66,7 @@ double factor_solve_cost(const struct dense_case *c, const struct dense_setting 
 
 static double diagonal_s(const struct dense_case *c, double b)
 {
-    return dense_flops(c->problem.type) / 6 * b * b * b * c->speed.factor_s;
+    return dense_flops(c->problem.type) / 6 * b * b * b * dense_at_order(c->speed.cholesky_s, b);
 }
 
 static double crowd(const struct dense_case *c, const struct dense_setting *s)
@@ -74,12 +74,12 @@ static double crowd(const struct dense_case *c, const struct dense_setting *s)
     return dense_crowd(c, s->grid.rows * s->grid.columns);
 }
 
-/* The diagonal block and the panel below it, in a grid column. */
+/* The diagonal block and the panel below it, in a grid column; the others wait. */
 static double panel_s(const struct dense_case *c, const struct dense_setting *s, double rows)
 {
     double b = s->block;
     return (diagonal_s(c, b) + dense_flops(c->problem.type) / 2 * b * b * rows * c->speed.trsm_s) *
-           crowd(c, s);
+           dense_crowd(c, s->grid.rows);
 }
 
 static double right_step(const struct dense_case *c, const struct dense_setting *s, double left)
@@ -135,7 +135,8 @@ static double local_s(const struct dense_case *c)
 {
     double n = (double)c->problem.n, flops = dense_flops(c->problem.type);
     double solve = flops * n * n * (double)c->problem.r * c->root.trsm_s;
-    return (flops / 6 * n * n * n * c->root.factor_s + solve) * dense_alone(c, n);
+    return (flops / 6 * n * n * n * dense_at_order(c->root.cholesky_s, n) + solve) *
+           dense_alone(c, n);
 }
 
 static double cost(int algorithm, const struct dense_case *c, const struct dense_setting *s)

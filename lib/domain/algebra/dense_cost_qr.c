@@ -39,7 +39,8 @@ static double local_s(const struct dense_case *c)
     double m = (double)c->problem.m, n = (double)c->problem.n, r = (double)c->problem.r;
     double flops = dense_flops(c->problem.type);
     double solve = flops * 2 * m * n * r * c->root.trsm_s;
-    return (flops * products(m, n) * c->root.factor_s + solve) * dense_alone(c, fmin(m, n));
+    double factor = flops * products(m, n) * dense_at_order(c->root.qr_s, fmin(m, n));
+    return (factor + solve) * dense_alone(c, fmin(m, n));
 }
 
 /* What a sum of messages of the grid columns has to add and to copy, beside what a message has. */
@@ -119,9 +120,10 @@ static double tsqr_s(const struct dense_case *c, const struct dense_setting *s)
     if (s->grid.columns > 1 || !factor_tsqr_suits(p->m, p->n, s->block, members))
         return -1;
     double panel = dense_at_width(c->speed.panel_s, 32);
-    double seconds = flops * products(m, n) * fmax(c->speed.factor_s, panel / 2) * crowd +
-                     levels * (factor_message_s(c, n * n) + flops / 3 * n * n * n * panel) +
-                     factor_cast_s(c, s, members, n * n);
+    double seconds =
+        flops * products(m, n) * fmax(dense_at_order(c->speed.qr_s, n), panel / 2) * crowd +
+        levels * (factor_message_s(c, n * n) + flops / 3 * n * n * n * panel) +
+        factor_cast_s(c, s, members, n * n);
     if (r > 0)
         seconds += 2 * flops * m * n * r * c->speed.vector_s * crowd +
                    levels * (factor_message_s(c, n * r) + 2 * flops * n * n * r * panel) +

@@ -44,7 +44,8 @@ static double local_s(const struct dense_case *c)
 {
     double m = rows_of(c), n = (double)c->problem.n, r = (double)c->problem.r;
     double least = fmin(m, n), most = fmax(m, n), flops = dense_flops(c->problem.type);
-    double factor = flops / 2 * least * least * (most - least / 3) * c->root.factor_s;
+    double factor =
+        flops / 2 * least * least * (most - least / 3) * dense_at_order(c->root.lu_s, least);
     double solve = flops * least * least * r * c->root.trsm_s;
     return (factor + solve) * dense_alone(c, least);
 }

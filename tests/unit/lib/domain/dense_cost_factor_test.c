@@ -20,7 +20,12 @@ static struct dense_case case_of(int op, const int64_t size[3], double alpha_s, 
         .problem = {.op = op, .type = COVEY_DOUBLE, .m = size[0], .n = size[1], .r = size[2]},
         .place = {.network = {.members = 4, .hosts = 4, .alpha_s = alpha_s, .beta_s = beta_s},
                   .processors = 1},
-        .speed = {.trsm_s = 1e-10, .factor_s = 1e-10, .vector_s = 1e-9, .copy_s = 1e-11}};
+        .speed = {.trsm_s = 1e-10,
+                  .lu_s = {1e-10, 1e-10, 1e-10},
+                  .cholesky_s = {1e-10, 1e-10, 1e-10},
+                  .qr_s = {1e-10, 1e-10, 1e-10},
+                  .vector_s = 1e-9,
+                  .copy_s = 1e-11}};
     for (int i = 0; i < DENSE_WIDTHS; i++) {
         c.speed.gemm_s[i] = 1e-10;
         c.speed.panel_s[i] = 5e-10;

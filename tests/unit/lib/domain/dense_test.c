@@ -64,7 +64,9 @@ static struct dense_case case_of(int members, double alpha_s, int64_t n)
         .speed = {.gemm_s = {4e-11, 3e-11, 2.5e-11, 2.4e-11},
                   .panel_s = {1.2e-10, 1e-10, 8e-11, 7e-11},
                   .trsm_s = 4e-11,
-                  .factor_s = 3e-11,
+                  .lu_s = {3e-11, 3e-11, 3e-11},
+                  .cholesky_s = {3e-11, 3e-11, 3e-11},
+                  .qr_s = {3e-11, 3e-11, 3e-11},
                   .vector_s = 2e-10,
                   .copy_s = 3e-10}};
     c.root = c.speed;
