@@ -18,7 +18,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define PART 0.3 /* of the way, in the logarithm */
+#define PART 0.3     /* of the way, in the logarithm */
+#define KNOWN_RUNS 2 /* from which on an algorithm is known */
+#define EARLY_RUNS 8 /* of a plan, which all are told */
+#define LATE_RUNS 32 /* of which one is */
 
 enum { FACTOR, TOOK, RUNS, KINDS };
 
@@ -53,6 +56,13 @@ void domain_history_note(const char *problem, const char *algorithm, double pred
     look_up(FACTOR, problem, algorithm, factor);
     look_up(TOOK, problem, algorithm, measured_s);
     look_up(RUNS, problem, algorithm, runs + 1);
+}
+
+int domain_history_is_told(const char *problem, const char *algorithm, int runs_before)
+{
+    if (runs_before == 0)
+        return look_up(RUNS, problem, algorithm, 0) < KNOWN_RUNS;
+    return runs_before < EARLY_RUNS || runs_before % LATE_RUNS == 0;
 }
 
 void domain_history_note_loaded(const char *problem, const char *algorithm, double predicted_s,

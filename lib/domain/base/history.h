@@ -18,6 +18,11 @@
 void domain_history_note(const char *problem, const char *algorithm, double predicted_s,
                          double measured_s);
 
+/* Whether a run is to be entered, before which its plan had so many: the first ones are, and some
+ * of the later ones, for what is known does not change fast. The very first one of a plan opens
+ * links and writes memory that later ones find: it counts as long as nothing else is known. */
+int domain_history_is_told(const char *problem, const char *algorithm, int runs_before);
+
 /* Of a prediction that is up to `load` times as long for what else seemed to run on the hosts: that
  * may have ended before the run began, and that is no reason to expect other runs to be faster. */
 void domain_history_note_loaded(const char *problem, const char *algorithm, double predicted_s,

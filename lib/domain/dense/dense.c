@@ -216,17 +216,16 @@ double dense_begin(covey_dense_t *plan, int is_solution)
     return domain_now_s();
 }
 
-/* The first runs are told, and some of the later ones: what is known does not change fast. */
 void dense_note(covey_dense_t *plan, double began_s, int result, int is_solution)
 {
     const struct domain_algorithm *row = &plan->table[plan->taken];
-    int is_told = plan->runs < 8 || plan->runs % 32 == 0;
     double seconds = domain_now_s() - began_s, before_s = plan->factors_s;
     domain_part_end(&plan->part);
     plan->factors_s = is_half(plan) && !is_solution && result == 0 ? seconds : 0;
     if (result != 0 || (is_solution ? before_s <= 0 : is_half(plan)))
         return; /* a further solution is not predicted */
-    if (is_told && is_as_chosen(&plan->options.forced))
+    if (is_as_chosen(&plan->options.forced) &&
+        domain_history_is_told(plan->name, row->name, plan->runs))
         domain_history_note_loaded(plan->name, row->name, row->seconds,
                                    before_s * is_solution + seconds + plan->moves_s, plan->load);
     plan->runs = plan->runs == 1 << 30 ? 8 : plan->runs + 1;

@@ -181,9 +181,8 @@ int fft_break(struct covey_fft *plan, int error)
 /* The first executions are told, and some of the later ones: what is known does not change fast. */
 static void note(struct covey_fft *plan, double seconds)
 {
-    int is_told = plan->executions < 8 || plan->executions % 32 == 0;
     const struct domain_algorithm *row = &plan->table[plan->taken];
-    if (is_told)
+    if (domain_history_is_told(plan->name, row->name, plan->executions))
         domain_history_note(plan->name, row->name, row->seconds, seconds);
     plan->executions = plan->executions == 1 << 30 ? 8 : plan->executions + 1;
 }

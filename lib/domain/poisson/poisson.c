@@ -430,10 +430,9 @@ static double expected_s(const struct covey_poisson *plan, double tolerance)
  * of those that begin at 0. */
 static void note(struct covey_poisson *plan, double tolerance, double seconds)
 {
-    int is_told = plan->runs < 8 || plan->runs % 32 == 0;
-    if (is_told)
-        domain_history_note(plan->name, plan->table[plan->taken].name, expected_s(plan, tolerance),
-                            seconds);
+    const char *taken = plan->table[plan->taken].name;
+    if (domain_history_is_told(plan->name, taken, plan->runs))
+        domain_history_note(plan->name, taken, expected_s(plan, tolerance), seconds);
     plan->runs = plan->runs == 1 << 30 ? 8 : plan->runs + 1;
 }
 

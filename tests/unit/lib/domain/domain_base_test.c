@@ -262,6 +262,11 @@ static void runs_correct_predictions(void)
     CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), 0.5, 1e-4);
     CU_ASSERT_EQUAL(expected("test.10", 0), 3);
     CU_ASSERT_EQUAL(expected("test.11", 1), 1);
+    CU_ASSERT(domain_history_is_told("test.13", "tree", 0));  /* nothing else is known */
+    CU_ASSERT(!domain_history_is_told("test.10", "tree", 0)); /* later runs are known */
+    CU_ASSERT(domain_history_is_told("test.10", "tree", 1));
+    CU_ASSERT(!domain_history_is_told("test.10", "tree", 8));
+    CU_ASSERT(domain_history_is_told("test.10", "tree", 64));
     domain_history_note("test.11", "tree", 1, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(expected("test.11", 1), 1 / DOMAIN_FACTOR_MOST, 1e-5);
     domain_history_note("test.11", "local", 0, 1); /* nothing was predicted: nothing is learned */
