@@ -5,15 +5,20 @@
  *   covey run -n P choice_times sort|fft|gemm|solve|cholesky|qr|poisson SIZE...
  *
  * SIZE is a number of keys, the sizes of an array or a grid with x between them, or the rows of a
- * square matrix. Of each algorithm, and of the choice, a handle; they run in turns, so that what
- * changes meanwhile meets all of them, and the medians of the slowest member count. In its turn
- * each runs twice, and the second run counts: threads of BLAS that another one has left wait for
- * work for a while, and take a processor meanwhile. One that takes more than FAR times the best in
- * a first run stays out of the turns. The choice runs before, for it learns. Rank 0 prints, with
- * what was expected before anything had run and at the end,
+ * square matrix. Of each algorithm, and of the choice, a handle; they run in turns, of which each
+ * begins with another one, so that what changes meanwhile meets all of them, and times of the
+ * slowest member count. In its turn each runs once for the caches, and as threads of BLAS that
+ * another one has left wait for work for a while, and take a processor meanwhile; the median of the
+ * next runs is its time in that turn. One that takes more than FAR times the best in a first run
+ * stays out of the turns. The choice runs before, for it learns: until the same algorithm was
+ * taken some times. Rank 0 prints, with what was expected before anything had run and at the end,
  *
  *   LIBRARY SIZE ALGORITHM MILLISECONDS, expected MILLISECONDS then MILLISECONDS
- *   choice LIBRARY SIZE ALGORITHM OVER_BEST OVER_LOCAL MILLISECONDS
+ *   choice LIBRARY SIZE ALGORITHM OVER_BEST OVER_LOCAL MILLISECONDS SPREAD FIRST FIRST_OVER_BEST
+ *
+ * where OVER_BEST is the median of the turns' ratios, which is known to +- SPREAD: 1.57 of their
+ * quartiles' distance over the root of their number (McGill, Tukey and Larsen 1978), about 95 times
+ * in 100. FIRST is what was chosen before anything had run.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,9 +28,12 @@
 
 #include "lib/domain/covey_domain.h"
 
-enum { RUNS = 7, LEARNED = 4, ALGORITHMS_MOST = 16, NAME = 24, TABLE = 2000 };
+enum { TURNS_LEAST = 7, TURNS_MOST = 15, RUNS_MOST = 9, LEARNED_MOST = 12, STABLE = 3 };
+enum { ALGORITHMS_MOST = 16, NAME = 24, TABLE = 2000 };
 #define FAR 2.5
-#define SETTLE_NS 50000000
+#define SETTLE_NS 5000000 /* of threads of BLAS */
+#define TURN_S 4e-3       /* runs of a turn, but one at least */
+#define ENOUGH_S 3.0      /* all turns of a size */
 
 static double now_s(void)
 {
@@ -40,10 +48,10 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *seconds)
+static double median(double *x, int n)
 {
-    qsort(seconds, RUNS, sizeof *seconds, compare);
-    return seconds[RUNS / 2];
+    qsort(x, (size_t)n, sizeof *x, compare);
+    return x[n / 2];
 }
 
 /* ---- What is measured ------------------------------------------------------------------------ */
@@ -67,6 +75,7 @@ struct library {
     int (*run)(struct job *job);
     const char *(*taken)(const struct job *job);
     int (*explain)(const struct job *job, char *text, size_t size);
+    int has_threads; /* of BLAS */
 };
 
 static uint64_t next(uint64_t *seed)
@@ -282,13 +291,13 @@ static int poisson_explain(const struct job *job, char *text, size_t size)
 }
 
 static const struct library libraries[] = {
-    {"sort", sort_make, sort_fill, sort_run, sort_taken, sort_explain},
-    {"fft", fft_make, fill_numbers, fft_run, fft_taken, fft_explain},
-    {"gemm", gemm_make, dense_fill, gemm_run, dense_taken, dense_explain},
-    {"solve", solve_make, dense_fill, solve_run, dense_taken, dense_explain},
-    {"cholesky", cholesky_make, dense_fill, cholesky_run, dense_taken, dense_explain},
-    {"qr", qr_make, dense_fill, qr_run, dense_taken, dense_explain},
-    {"poisson", poisson_make, poisson_fill, poisson_run, poisson_taken, poisson_explain},
+    {"sort", sort_make, sort_fill, sort_run, sort_taken, sort_explain, 0},
+    {"fft", fft_make, fill_numbers, fft_run, fft_taken, fft_explain, 0},
+    {"gemm", gemm_make, dense_fill, gemm_run, dense_taken, dense_explain, 1},
+    {"solve", solve_make, dense_fill, solve_run, dense_taken, dense_explain, 1},
+    {"cholesky", cholesky_make, dense_fill, cholesky_run, dense_taken, dense_explain, 1},
+    {"qr", qr_make, dense_fill, qr_run, dense_taken, dense_explain, 1},
+    {"poisson", poisson_make, poisson_fill, poisson_run, poisson_taken, poisson_explain, 0},
 };
 
 static void job_free(struct job *job)
@@ -310,12 +319,14 @@ struct turns {
     const struct library *library;
     const char *size;
     covey_team_t *team;
-    int n;
+    int n, turns;
     char names[ALGORITHMS_MOST][NAME];
-    char expected[TABLE]; /* before anything has run */
+    char first[NAME];     /* what was chosen before anything had run */
+    char expected[TABLE]; /* likewise */
     struct job jobs[ALGORITHMS_MOST + 1];
     int is_far[ALGORITHMS_MOST + 1];
-    double seconds[ALGORITHMS_MOST + 1][RUNS];
+    double once_s[ALGORITHMS_MOST + 1]; /* the second run of all */
+    double seconds[ALGORITHMS_MOST + 1][TURNS_MOST];
 };
 
 /* Of the slowest member; below 0: it failed. */
@@ -332,12 +343,20 @@ static double run_once(struct turns *t, struct job *job, uint64_t seed)
     return covey_allreduce(t->team, COVEY_OP_MAX, COVEY_DOUBLE, &mine, &most, 1) < 0 ? -1 : most;
 }
 
-/* The second of two runs, when threads of the one before are asleep. */
-static double run_in_turn(struct turns *t, struct job *job, uint64_t seed)
+/* The median of some runs after the first one; below 0: one failed. */
+static double run_in_turn(struct turns *t, struct job *job, double about_s, uint64_t seed)
 {
-    nanosleep(&(struct timespec){.tv_nsec = SETTLE_NS}, NULL);
-    double seconds = run_once(t, job, seed);
-    return seconds < 0 ? seconds : run_once(t, job, seed);
+    double seconds[RUNS_MOST];
+    int runs = about_s * RUNS_MOST < TURN_S ? RUNS_MOST : about_s * 3 < TURN_S ? 3 : 1;
+    if (t->library->has_threads)
+        nanosleep(&(struct timespec){.tv_nsec = SETTLE_NS}, NULL);
+    double first_s = run_once(t, job, seed);
+    for (int i = 0; first_s >= 0 && i < runs; i++) {
+        seconds[i] = run_once(t, job, seed + (uint64_t)i + 1);
+        if (seconds[i] < 0)
+            return -1;
+    }
+    return first_s < 0 ? first_s : median(seconds, runs);
 }
 
 static int make(struct turns *t, const char *options, struct job *job)
@@ -349,10 +368,16 @@ static int make(struct turns *t, const char *options, struct job *job)
 /* A plan is made anew each time, for it may choose another one then; the last one stays. */
 static int learn(struct turns *t)
 {
+    char before[NAME] = "";
     int error = make(t, NULL, &t->jobs[t->n]);
-    for (int i = 0; error == 0 && i < LEARNED; i++) {
+    for (int i = 0, same = 0; error == 0 && i < LEARNED_MOST && same < STABLE; i++) {
         for (int k = 0; error == 0 && k < 3; k++)
             error = run_once(t, &t->jobs[t->n], (uint64_t)(i + k)) < 0 ? -1 : 0;
+        const char *taken = t->library->taken(&t->jobs[t->n]);
+        same = strcmp(taken, before) == 0 ? same + 1 : 0;
+        snprintf(before, sizeof before, "%s", taken);
+        if (i == 0)
+            snprintf(t->first, sizeof t->first, "%s", taken);
         if (error == 0) {
             job_free(&t->jobs[t->n]);
             error = make(t, NULL, &t->jobs[t->n]);
@@ -386,18 +411,22 @@ static int make_all(struct turns *t)
     job_free(&first);
     if (error == 0)
         error = learn(t);
-    for (int i = 0; error == 0 && i < t->n; i++) {
-        error = make(t, t->names[i], &t->jobs[i]);
+    for (int i = 0; error == 0 && i <= t->n; i++) {
+        error = i < t->n ? make(t, t->names[i], &t->jobs[i]) : 0;
         for (int k = 0; error == 0 && k < 2; k++) {
-            t->seconds[i][0] = run_once(t, &t->jobs[i], (uint64_t)k);
-            error = t->seconds[i][0] < 0 ? -1 : 0;
-            if (t->seconds[i][0] > 10 * FAR * best)
+            t->once_s[i] = run_once(t, &t->jobs[i], (uint64_t)k);
+            error = t->once_s[i] < 0 ? -1 : 0;
+            if (t->once_s[i] > 10 * FAR * best)
                 break;
         }
-        best = fmin(best, t->seconds[i][0]);
+        best = fmin(best, t->once_s[i]);
     }
     for (int i = 0; i < t->n; i++)
-        t->is_far[i] = t->seconds[i][0] > FAR * best;
+        t->is_far[i] = t->once_s[i] > FAR * best;
+    double all_s = 0;
+    for (int i = 0; i <= t->n; i++)
+        all_s += t->is_far[i] ? 0 : 2 * t->once_s[i];
+    t->turns = (int)fmin(fmax(ENOUGH_S / all_s, TURNS_LEAST), TURNS_MOST);
     return error;
 }
 
@@ -412,22 +441,45 @@ static double expected_ms(const char *table, const char *name)
     return -1;
 }
 
+/* The median of the turns' ratios, and how far it may be off. */
+static double ratio(const struct turns *t, int of, int to, double *spread)
+{
+    double ratios[TURNS_MOST];
+    for (int r = 0; r < t->turns; r++)
+        ratios[r] = t->seconds[of][r] / t->seconds[to][r];
+    double middle = median(ratios, t->turns);
+    *spread = 1.57 * (ratios[3 * t->turns / 4] - ratios[t->turns / 4]) / sqrt(t->turns);
+    return middle;
+}
+
+static double time_of(const struct turns *t, int i)
+{
+    double seconds[TURNS_MOST];
+    if (t->is_far[i])
+        return t->once_s[i];
+    memcpy(seconds, t->seconds[i], sizeof seconds);
+    return median(seconds, t->turns);
+}
+
 static void print(struct turns *t)
 {
     char table[TABLE] = "";
-    double best = INFINITY, local = -1;
+    int best = -1, first = 0;
+    double spread, unused;
     t->library->explain(&t->jobs[t->n], table, sizeof table);
     for (int i = 0; i < t->n; i++) {
-        double seconds = t->is_far[i] ? t->seconds[i][0] : median(t->seconds[i]);
-        best = fmin(best, seconds);
-        local = i == 0 ? seconds : local;
+        first = strcmp(t->names[i], t->first) == 0 ? i : first;
+        if (!t->is_far[i] && (best < 0 || time_of(t, i) < time_of(t, best)))
+            best = i;
         printf("%s %s %s %.3f ms, expected %.3f then %.3f\n", t->library->name, t->size,
-               t->names[i], seconds * 1e3, expected_ms(t->expected, t->names[i]),
+               t->names[i], time_of(t, i) * 1e3, expected_ms(t->expected, t->names[i]),
                expected_ms(table, t->names[i]));
     }
-    double chosen = median(t->seconds[t->n]);
-    printf("choice %s %s %s %.3f %.3f %.3f\n", t->library->name, t->size,
-           t->library->taken(&t->jobs[t->n]), chosen / best, chosen / local, chosen * 1e3);
+    double chosen_s = time_of(t, t->n), over = best < 0 ? 1 : ratio(t, t->n, best, &spread);
+    double alone = t->is_far[0] ? chosen_s / time_of(t, 0) : ratio(t, t->n, 0, &unused);
+    printf("choice %s %s %s %.3f %.3f %.3f %.3f %s %.3f\n", t->library->name, t->size,
+           t->library->taken(&t->jobs[t->n]), over, alone, chosen_s * 1e3, best < 0 ? 0 : spread,
+           t->first, best < 0 ? 1 : time_of(t, first) / time_of(t, best));
     fflush(stdout);
 }
 
@@ -439,11 +491,12 @@ static int measure(covey_team_t *team, const struct library *library, const char
         *t = (struct turns){.library = library, .size = size, .team = team};
         error = make_all(t);
     }
-    for (int r = 0; error == 0 && r < RUNS; r++)
-        for (int i = 0; error == 0 && i <= t->n; i++) {
+    for (int r = 0; error == 0 && r < t->turns; r++)
+        for (int k = 0; error == 0 && k <= t->n; k++) {
+            int i = (r + k) % (t->n + 1);
             if (t->is_far[i])
                 continue;
-            t->seconds[i][r] = run_in_turn(t, &t->jobs[i], (uint64_t)r);
+            t->seconds[i][r] = run_in_turn(t, &t->jobs[i], t->once_s[i], (uint64_t)r);
             error = t->seconds[i][r] < 0 ? -1 : 0;
         }
     if (error == 0 && covey_team_rank(team) == 0)

@@ -5,7 +5,9 @@
 #
 # Each program below measures all algorithms and the choice in turns, in one team, so that what changes
 # on the machine meanwhile meets all of them. A line a size: the choice, its time over that of the best
-# algorithm, and that over one host alone (local at one member).
+# algorithm, and that over one host alone (local at one member), its milliseconds, by how much the first of
+# these may be off, what was chosen before anything had run, and that over the best. A choice that may be no
+# slower than the best, as far as was measured, is a tie.
 #
 # From the environment, by default:
 #   NETWORKS="host switch chain"   one host by shared memory; 8 hosts on one switch; 8 on a chain of four
@@ -83,8 +85,18 @@ for network in ${NETWORKS:-host switch chain}; do
     *) echo "libraries_choice.sh: there is no network $network" >&2; status=2 ;;
     esac
 done | tee "$work/lines"
-awk '$2 == "choice" { n++; over = $6; if (over > worst) worst = over; good += over <= 1.05; alone += $7 > 1.03 }
-     END { if (n) printf "%d of %d choices are within 5 %% of the best; the worst takes %.2f of it; %d take more than 1.03 of one host\n", good, n, worst, alone }' "$work/lines"
+awk '$2 == "choice" {
+         n++
+         over = $6
+         if (over > worst) worst = over
+         good += over <= 1.05
+         ties += over > 1.05 && over - $9 <= 1
+         first += $11 <= 1.05
+         alone += $7 > 1.03 && $7 - $9 > 1
+     }
+     END {
+         if (n) printf "%d of %d choices are within 5 %% of the best, %d more are ties with it; the worst takes %.2f of it; %d take more than 1.03 of one host; before anything had run %d were within 5 %%\n", good, n, ties, worst, alone, first
+     }' "$work/lines"
 if [ -n "${OUT:-}" ]; then
     mkdir -p "$OUT" && cat "$work/lines" >>"$OUT/lines" && cd "$OUT" || exit 1
     cut -d' ' -f1 lines | sort -u | while read -r network; do
