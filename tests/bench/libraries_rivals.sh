@@ -9,7 +9,8 @@
 # says so. Figures are kept in OUT, a file for each part; --report prints the table of all that are there.
 #
 #   linpack      a random system of equations by the program linpack, beside HPL: 6 broadcasts x 2 depths x 3 swaps on
-#                each grid that has at most as many rows as columns
+#                each grid that has at most as many rows as columns; and of both what part of the peak they reach, which
+#                is that of products by as many processes as there are processors, measured before each of the two
 #   factor       Cholesky and QR beside ScaLAPACK with Open MPI and MPICH, on each such grid, blocks of 32 to 128
 #   fourier      complex transforms beside FFTW-MPI, in the natural and the transposed order of the spectrum
 #                (FFTW plans by transforming; Covey plans anew some times, and learns from what it did before)
@@ -164,11 +165,23 @@ has_hpl() {
     return 1
 }
 
+read_peak() { # the time in which that speed does what HPL counts
+    awk -v n="${LINPACK_N:-4000}" '{ print "linpack:n=" n, "dgemm", (2 / 3 * n ^ 3 + 3 / 2 * n ^ 2) / $1 * 1e-6 }'
+}
+
+linpack_peak() { # TASKS
+    local processors
+    processors=$(nproc)
+    run_once read_peak one-machine "$1" peak "$build/tests/bench/dgemm_peak" $(($1 < processors ? $1 : processors))
+}
+
 linpack_here() { # TASKS ROUND
     local _
+    linpack_peak "$1"
     for _ in 1 2 3; do
         run_once read_linpack one-machine "$1" Covey "$build/apps/linpack" --check --baseline 0 -N "${LINPACK_N:-4000}" -n "$1"
     done
+    linpack_peak "$1"
     has_hpl && hpl "${LINPACK_N:-4000}" one-machine "$1" "${by_openmpi[@]}" "$1"
 }
 
@@ -279,13 +292,16 @@ make_chain() {
 report() { # FOLDER
     cat "$1"/* 2>/dev/null | awk '
         function ms(of, who) { return (of, who) in least ? sprintf("%.2f", least[of, who]) : "-" }
+        function share(of, who) {
+            return (of, "peak") in least && (of, who) in least ? sprintf("%.0f%%", 100 * least[of, "peak"] / least[of, who]) : "-"
+        }
         BEGIN {
-            format = "%-32s %-12s %5s %10s %-26s %-9s %10s %-30s %6s\n"
-            printf format, "what", "where", "tasks", "Covey, ms", "by", "rival", "ms", "by", "ratio"
+            format = "%-32s %-12s %5s %10s %-26s %-9s %10s %-30s %6s %12s\n"
+            printf format, "what", "where", "tasks", "Covey, ms", "by", "rival", "ms", "by", "ratio", "of the peak"
         }
         NF == 6 && $6 > 0 {
             key = $1 " " $2 " " $3
-            who = $4 == "Covey" ? "Covey" : "rival"
+            who = $4 == "Covey" || $4 == "peak" ? $4 : "rival"
             if (!seen[key]++) order[++keys] = key
             if ((key, who) in least && least[key, who] <= $6 + 0) next
             least[key, who] = $6 + 0
@@ -300,7 +316,8 @@ report() { # FOLDER
                 if ((key, "Covey") in least && (key, "rival") in least)
                     ratio = sprintf("%.2f", least[key, "rival"] / least[key, "Covey"])
                 printf format, parts[1], parts[2], parts[3], ms(key, "Covey"), how[key, "Covey"], system_of[key],
-                    ms(key, "rival"), how[key, "rival"], ratio
+                    ms(key, "rival"), how[key, "rival"], ratio,
+                    share(key, "Covey") " " share(key, "rival")
             }
         }'
 }
