@@ -16,6 +16,7 @@
 #define DENSE_WIDTH(i) (32 << (i))
 #define DENSE_ORDERS 3 /* of square matrices whose factorization is measured: */
 #define DENSE_ORDER(i) (64 << 2 * (i))
+#define DENSE_TRIAL_BYTES (8.0 * 1024 * 1024) /* of the matrix that products are measured with */
 
 enum dense_algorithm { DENSE_LOCAL }; /* the first one of every operation */
 

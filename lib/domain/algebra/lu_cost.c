@@ -8,7 +8,9 @@
  *               factorization of what meets there
  *   broadcast   (r / P + b) b w bytes along the rows
  *   swap        b c / Q elements gathered from the rows of the grid, and as many put back there
- *   update      b^2 c / Q flop of a trsm and 2 b (r / P) (c / Q) flop of a gemm
+ *   update      b^2 c / Q flop of a trsm and 2 b (r / P) (c / Q) flop of a gemm; of what is larger
+ *               than the matrix that gemm was measured with, each byte comes from memory and goes
+ *               there, which is half as long as a copy
  *
  * Without lookahead they follow one another. With it the next panel is made and sent while others
  * still update: the longer one of the two counts.
@@ -85,8 +87,11 @@ static double update_s(const struct dense_case *c, const struct dense_setting *s
                        double columns)
 {
     double b = s->block, flops = dense_flops(c->problem.type);
+    double bytes = rows * columns * dense_bytes(c->problem.type);
+    double beyond = fmax(0, bytes - DENSE_TRIAL_BYTES); /* of what was measured: it is streamed */
     return flops / 2 * b * b * columns * c->speed.trsm_s +
-           flops * b * rows * columns * dense_at_width(c->speed.gemm_s, b);
+           flops * b * rows * columns * dense_at_width(c->speed.gemm_s, b) +
+           beyond * c->speed.copy_s / 2;
 }
 
 static struct step_cost step_cost(const struct dense_case *c, const struct dense_setting *s,

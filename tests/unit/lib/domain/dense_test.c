@@ -154,6 +154,29 @@ static void nothing_takes_no_time(void)
     CU_ASSERT_PTR_NULL(dense_op_of(DENSE_OPS));
 }
 
+/* Between the orders that are measured in the logarithm, and as at the ends beyond them. */
+static void small_matrices_have_their_speed(void)
+{
+    const double speeds[DENSE_ORDERS] = {4e-10, 2e-10, 1e-10};
+    CU_ASSERT_DOUBLE_EQUAL(dense_at_order(speeds, 10), 4e-10, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(dense_at_order(speeds, DENSE_ORDER(0)), 4e-10, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(dense_at_order(speeds, 128), 3e-10, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(dense_at_order(speeds, DENSE_ORDER(1)), 2e-10, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(dense_at_order(speeds, DENSE_ORDER(2)), 1e-10, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(dense_at_order(speeds, 5000), 1e-10, 1e-15);
+}
+
+/* Each step brings a matrix beyond the caches from memory once more. */
+static void large_matrices_want_few_steps(void)
+{
+    struct dense_setting small, large;
+    struct dense_case c = case_of(2, 1e-6, 1000);
+    seconds_of(&c, LU_COLUMN, open, &small);
+    c.problem.n = 8000;
+    seconds_of(&c, LU_COLUMN, open, &large);
+    CU_ASSERT(large.block > small.block);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -166,6 +189,8 @@ int main(void)
         {"what is forced is kept", what_is_forced_is_kept},
         {"tall products are split once", tall_products_are_split_once},
         {"nothing takes no time", nothing_takes_no_time},
+        {"small matrices have their speed", small_matrices_have_their_speed},
+        {"large matrices want few steps", large_matrices_want_few_steps},
     };
     return covey_test_main("dense", cases, sizeof cases / sizeof cases[0]);
 }
