@@ -709,7 +709,7 @@ $(BUILD)/tests/bench/poisson_petsc: tests/bench/poisson_petsc.c
 FFTW_MPI := $(if $(and $(wildcard /usr/include/fftw3-mpi.h),$(filter openmpi,$(MPIS))),$(BUILD)/tests/bench/fourier.openmpi)
 SCALAPACK := $(foreach m,$(MPIS),$(if $(wildcard /usr/lib/*/libscalapack-$(m).so.2.2),$(BUILD)/tests/bench/factor.$(m)))
 bench-rivals-programs: all bench-poisson-programs $(if $(filter fourier,$(DOMAIN_ROOMS)),$(BUILD)/tests/bench/fourier_covey) \
-	$(if $(filter dense,$(DOMAIN_ROOMS)),$(BUILD)/tests/bench/dense_factor_times $(BUILD)/tests/bench/dgemm_peak) $(FFTW_MPI) $(SCALAPACK) $(BUILD)/tests/bench/patience.so
+	$(if $(filter dense,$(DOMAIN_ROOMS)),$(BUILD)/tests/bench/dense_factor_times $(BUILD)/tests/bench/dgemm_peak $(BUILD)/tests/bench/dense_covey) $(FFTW_MPI) $(SCALAPACK) $(BUILD)/tests/bench/patience.so
 bench-rivals: ## measure the solvers beside HPL, ScaLAPACK, FFTW-MPI and PETSc, in labs as root (PARTS="linpack lab-fourier" TASKS=2 for less)
 	@scripts/deps.sh install build
 	@scripts/deps.sh install domain mpi rivals || echo "Going on without what is missing."

@@ -10,7 +10,9 @@
 #
 #   linpack      a random system of equations by the program linpack, beside HPL: 6 broadcasts x 2 depths x 3 swaps on
 #                each grid that has at most as many rows as columns; and of both what part of the peak they reach, which
-#                is that of products by as many processes as there are processors, measured before each of the two
+#                is that of products by as many processes as there are processors, measured before each of the two.
+#                The row `linpack` is LU in double precision; `equations` is what covey_dense_solve() chooses, which may
+#                be factors in single precision whose solution is refined until its residual is that of double precision
 #   factor       Cholesky and QR beside ScaLAPACK with Open MPI and MPICH, on each such grid, blocks of 32 to 128
 #   fourier      complex transforms beside FFTW-MPI, in the natural and the transposed order of the spectrum
 #                (FFTW plans by transforming; Covey plans anew some times, and learns from what it did before)
@@ -76,13 +78,21 @@ in_rounds() { # FUNCTION: with each number of tasks, on this machine
 # The same operations as HPL counts, from which its time follows better than it prints it.
 read_hpl() {
     awk '$1 ~ /^W[RC][0-9][0-9]/ && NF == 7 && $7 > 0 {
-        print "linpack:n=" $2, $1 ",swap=" ENVIRON["SWAP"] "," $4 "x" $5, (2 / 3 * $2 ^ 3 + 3 / 2 * $2 ^ 2) / $7 * 1e-6
+        how = $1 ",swap=" ENVIRON["SWAP"] "," $4 "x" $5
+        ms = (2 / 3 * $2 ^ 3 + 3 / 2 * $2 ^ 2) / $7 * 1e-6
+        print "linpack:n=" $2, how, ms
+        print "equations:n=" $2, how, ms
     }'
 }
 
 read_linpack() {
     sed -nE 's/.*[^0-9]([0-9]+) equations by ([a-z]+) \(grid ([0-9x]+), block ([0-9]+)\): ([0-9.]+) s, .*/\1 \2 \3 \4 \5/p' |
         awk '{ print "linpack:n=" $1, $2 "," $3 ",block=" $4, $5 * 1e3 }'
+}
+
+read_equations() { # what dense_covey prints
+    sed -nE 's/.* ([0-9.]+) s +[0-9.]+ GFlop.* ([a-z]+),grid=([0-9x]+),block=([0-9]+),.*/\1 \2 \3 \4/p' |
+        awk -v n="$n" '{ print "equations:n=" n, $2 "," $3 ",block=" $4, $1 * 1e3 }'
 }
 
 grids() { # TASKS: lines "ROWS COLUMNS"
@@ -176,21 +186,23 @@ linpack_peak() { # TASKS
 }
 
 linpack_here() { # TASKS ROUND
-    local _
+    local _ n=${LINPACK_N:-4000}
     linpack_peak "$1"
     for _ in 1 2 3; do
-        run_once read_linpack one-machine "$1" Covey "$build/apps/linpack" --check --baseline 0 -N "${LINPACK_N:-4000}" -n "$1"
+        run_once read_linpack one-machine "$1" Covey "$build/apps/linpack" --check --baseline 0 -N "$n" -n "$1"
     done
+    run_once read_equations one-machine "$1" Covey "${on_tasks[@]}" "$1" "$build/tests/bench/dense_covey" "$n" ""
     linpack_peak "$1"
-    has_hpl && hpl "${LINPACK_N:-4000}" one-machine "$1" "${by_openmpi[@]}" "$1"
+    has_hpl && hpl "$n" one-machine "$1" "${by_openmpi[@]}" "$1"
 }
 
 linpack_inside() {
-    local _
+    local _ n=$LAB_LINPACK_N
     for _ in 1 2 3; do
-        run_once read_linpack "switch-$RATE" 8 Covey linpack --check --baseline 0 --route tcp -N "$LAB_LINPACK_N" -n 8
+        run_once read_linpack "switch-$RATE" 8 Covey linpack --check --baseline 0 --route tcp -N "$n" -n 8
     done
-    has_hpl && hpl "$LAB_LINPACK_N" "switch-$RATE" 8 "$here/mpi.sh" openmpi --preload "$build/tests/bench/patience.so"
+    run_once read_equations "switch-$RATE" 8 Covey covey run --no-input --route tcp --tasks 8 "$build/tests/bench/dense_covey" "$n" ""
+    has_hpl && hpl "$n" "switch-$RATE" 8 "$here/mpi.sh" openmpi --preload "$build/tests/bench/patience.so"
 }
 
 # ---- Cholesky and QR -----------------------------------------------------------------------------
