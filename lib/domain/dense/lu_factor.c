@@ -14,6 +14,7 @@
 #include "lib/domain/dense/lu_run.h"
 
 #define SLICE_COLUMNS 512
+#define SLICE_COLUMNS_PAIR 2048 /* where nobody passes a panel on: each slice packs it for BLAS */
 
 /* What panels, tournaments and swaps need, of which one is at work at a time. */
 size_t lu_work_bytes(const struct lu *lu)
@@ -86,14 +87,24 @@ static int update(struct run *run, struct lu_panel *panel, struct lu_panel *next
     struct lu *lu = run->lu;
     struct dense_view u;
     int64_t row = dense_axis_before(&lu->rows, panel->begin + panel->width);
+    int error = 0, is_whole = lu->rows.of > 1; /* U is there at once, for it comes by messages */
     if (columns[0] >= columns[1])
         return 0;
-    int error = make_u(run, panel, columns, &u);
-    for (int64_t j = 0; error >= 0 && j < u.n; j += SLICE_COLUMNS) {
-        int64_t rest = u.n - j, n = rest < SLICE_COLUMNS ? rest : SLICE_COLUMNS;
-        struct dense_view b = dense_part(lu->kernel, &u, (int64_t[]){0, j}, (int64_t[]){u.m, n});
-        struct dense_view c = dense_part(lu->kernel, &lu->a, (int64_t[]){row, columns[0] + j},
-                                         (int64_t[]){lu->a.m - row, n});
+    if (is_whole)
+        error = make_u(run, panel, columns, &u);
+    int64_t slice = lu->columns.of > 2 ? SLICE_COLUMNS : SLICE_COLUMNS_PAIR;
+    for (int64_t j = columns[0]; error >= 0 && j < columns[1]; j += slice) {
+        int64_t end = j + slice < columns[1] ? j + slice : columns[1];
+        struct dense_view b;
+        if (is_whole)
+            b = dense_part(lu->kernel, &u, (int64_t[]){0, j - columns[0]},
+                           (int64_t[]){u.m, end - j});
+        else
+            error = make_u(run, panel, (int64_t[]){j, end}, &b);
+        if (error < 0)
+            break;
+        struct dense_view c = dense_part(lu->kernel, &lu->a, (int64_t[]){row, j},
+                                         (int64_t[]){lu->a.m - row, end - j});
         lu->kernel->gemm(lu->kernel->minus_one, &panel->below, &b, &c);
         if (next != NULL)
             error = dense_cast_poll(&next->cast);
