@@ -3,7 +3,9 @@
  * "factor.PROBLEM.ALGORITHM", beside "took." for the seconds and "runs." for how often.
  *
  * One run may have been disturbed, or have opened links that later ones find open: of what a first
- * run took too long only the root counts, and the second one replaces it. Later runs move the
+ * run took too long only the root counts, and the second one replaces it. Of the next ones the
+ * fastest counts: where tasks were just started, or have waited, several runs after one another may
+ * have been disturbed, and an algorithm that seems slow is not tried again. Later runs move the
  * factor a part of the way: else the algorithm with the luckiest run would be taken, not the
  * fastest.
  *
@@ -18,10 +20,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define PART 0.3     /* of the way, in the logarithm */
-#define KNOWN_RUNS 2 /* from which on an algorithm is known */
-#define EARLY_RUNS 8 /* of a plan, which all are told */
-#define LATE_RUNS 32 /* of which one is */
+#define PART 0.3      /* of the way, in the logarithm */
+#define STEADY_RUNS 4 /* from which on they move the factor a part of the way */
+#define KNOWN_RUNS 2  /* from which on an algorithm is known */
+#define EARLY_RUNS 8  /* of a plan, which all are told */
+#define LATE_RUNS 32  /* of which one is */
 
 enum { FACTOR, TOOK, RUNS, KINDS };
 
@@ -51,7 +54,9 @@ void domain_history_note(const char *problem, const char *algorithm, double pred
     double before = look_up(FACTOR, problem, algorithm, 0), factor = ratio;
     if (before <= 0 || runs < 1)
         factor = ratio > 1 ? sqrt(ratio) : ratio;
-    else if (runs >= 2)
+    else if (runs > 1 && runs < STEADY_RUNS)
+        factor = fmin(before, ratio);
+    else if (runs >= STEADY_RUNS)
         factor = pow(before, 1 - PART) * pow(ratio, PART);
     look_up(FACTOR, problem, algorithm, factor);
     look_up(TOOK, problem, algorithm, measured_s);

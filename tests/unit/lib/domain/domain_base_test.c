@@ -255,6 +255,9 @@ static void runs_correct_predictions(void)
     CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), 2, 1e-5);
     domain_history_note("test.10", "tree", 1, 4);
     CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), 4, 1e-5);
+    for (int i = 0; i < 2; i++)
+        domain_history_note("test.10", "tree", 1, 16); /* was disturbed as well */
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), 4, 1e-5);
     domain_history_note("test.10", "tree", 1, 16); /* a part of the way */
     CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), pow(4, 0.7) * pow(16, 0.3), 1e-4);
     for (int i = 0; i < 100; i++)
