@@ -365,12 +365,13 @@ static int make(struct turns *t, const char *options, struct job *job)
     return t->library->make(t->team, t->size, options, job);
 }
 
-/* A plan is made anew each time, for it may choose another one then; the last one stays. */
+/* A plan is made anew each time, for it may choose another one then; the one that stays took what
+ * those before took: trials of what has not run are over. */
 static int learn(struct turns *t)
 {
     char before[NAME] = "";
     int error = make(t, NULL, &t->jobs[t->n]);
-    for (int i = 0, same = 0; error == 0 && i < LEARNED_MOST && same < STABLE; i++) {
+    for (int i = 0, same = 0; error == 0; i++) {
         for (int k = 0; error == 0 && k < 3; k++)
             error = run_once(t, &t->jobs[t->n], (uint64_t)(i + k)) < 0 ? -1 : 0;
         const char *taken = t->library->taken(&t->jobs[t->n]);
@@ -378,12 +379,12 @@ static int learn(struct turns *t)
         snprintf(before, sizeof before, "%s", taken);
         if (i == 0)
             snprintf(t->first, sizeof t->first, "%s", taken);
-        if (error == 0) {
-            job_free(&t->jobs[t->n]);
-            error = make(t, NULL, &t->jobs[t->n]);
-        }
+        if (error < 0 || same == STABLE || i == LEARNED_MOST)
+            break;
+        job_free(&t->jobs[t->n]);
+        error = make(t, NULL, &t->jobs[t->n]);
     }
-    return error == 0 && run_once(t, &t->jobs[t->n], 1) < 0 ? -1 : error;
+    return error;
 }
 
 /* Out of the table of the choice: a line an algorithm, with its time or without one. */
