@@ -10,7 +10,7 @@
  *   swap        b c / Q elements gathered from the rows of the grid, and as many put back there
  *   update      b^2 c / Q flop of a trsm and 2 b (r / P) (c / Q) flop of a gemm; of what is larger
  *               than the matrix that gemm was measured with, each byte comes from memory and goes
- *               there, which is half as long as a copy
+ *               there while others are computed: as measured, a quarter of a copy
  *
  * Without lookahead they follow one another. With it the next panel is made and sent while others
  * still update: the longer one of the two counts.
@@ -22,6 +22,7 @@
 #include "lib/domain/algebra/lu.h"
 
 #define SAMPLES 48    /* steps of which the cost is computed; between them it is a line */
+#define STREAM 0.25   /* of a copy */
 #define REFINEMENTS 3 /* rounds that a solution in single precision usually takes */
 
 static const char *const names[] = {"local", "column", "block", "tournament", "float", NULL};
@@ -91,7 +92,7 @@ static double update_s(const struct dense_case *c, const struct dense_setting *s
     double beyond = fmax(0, bytes - DENSE_TRIAL_BYTES); /* of what was measured: it is streamed */
     return flops / 2 * b * b * columns * c->speed.trsm_s +
            flops * b * rows * columns * dense_at_width(c->speed.gemm_s, b) +
-           beyond * c->speed.copy_s / 2;
+           beyond * c->speed.copy_s * STREAM;
 }
 
 static struct step_cost step_cost(const struct dense_case *c, const struct dense_setting *s,
