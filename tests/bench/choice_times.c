@@ -33,6 +33,7 @@ enum { ALGORITHMS_MOST = 16, NAME = 24, TABLE = 2000 };
 #define FAR 2.5
 #define SETTLE_NS 5000000 /* of threads of BLAS */
 #define TURN_S 4e-3       /* runs of a turn, but one at least */
+#define LEARN_S 0.02      /* runs of a plan that learns, but three at least */
 #define ENOUGH_S 3.0      /* all turns of a size */
 
 static double now_s(void)
@@ -372,8 +373,12 @@ static int learn(struct turns *t)
     char before[NAME] = "";
     int error = make(t, NULL, &t->jobs[t->n]);
     for (int i = 0, same = 0; error == 0; i++) {
-        for (int k = 0; error == 0 && k < 3; k++)
-            error = run_once(t, &t->jobs[t->n], (uint64_t)(i + k)) < 0 ? -1 : 0;
+        double spent_s = 0, seconds = 0;
+        for (int k = 0; seconds >= 0 && (k < 3 || (k < 50 && spent_s < LEARN_S)); k++) {
+            seconds = run_once(t, &t->jobs[t->n], (uint64_t)(i + k));
+            spent_s += seconds;
+        }
+        error = seconds < 0 ? -1 : 0;
         const char *taken = t->library->taken(&t->jobs[t->n]);
         same = strcmp(taken, before) == 0 ? same + 1 : 0;
         snprintf(before, sizeof before, "%s", taken);

@@ -18,9 +18,9 @@ double dense_bytes(int type)
 
 /* Threads of BLAS gain the less, the smaller matrices are; and where they wait for the next call
  * they take processors from other tasks. */
-static double threaded(double threads, double n)
+static double threaded(double threads, double n, double half)
 {
-    return threads > 1 ? 1 / (1 + (floor(threads) - 1) * 0.85 * n / (n + 400)) : 1;
+    return threads > 1 ? 1 / (1 + (floor(threads) - 1) * n / (n + half)) : 1;
 }
 
 double dense_crowd(const struct dense_case *c, int processes)
@@ -28,12 +28,12 @@ double dense_crowd(const struct dense_case *c, int processes)
     const struct covey_domain_place *place = &c->place;
     double each = (double)processes / place->network.hosts / place->processors;
     double threads = place->processors * place->network.hosts / place->network.members;
-    return fmax(place->load, 1) * (each > 1 ? each : threaded(threads, 1000));
+    return fmax(place->load, 1) * (each > 1 ? each : threaded(threads, 1000, DENSE_HALF_LU));
 }
 
-double dense_alone(const struct dense_case *c, double n)
+double dense_alone(const struct dense_case *c, double n, double half)
 {
-    return fmax(c->place.load_root, 1) * threaded(n < DENSE_THREADED ? 1 : c->alone, n);
+    return fmax(c->place.load_root, 1) * threaded(n < DENSE_THREADED ? 1 : c->alone, n, half);
 }
 
 double dense_at_width(const double speeds[DENSE_WIDTHS], double width)

@@ -95,8 +95,14 @@ double dense_bytes(int type); /* of an element */
  * once, above 1 if a host has more of them than processors or others load it, below 1 if it has
  * fewer; and where one does alone, with matrices of about n x n. */
 double dense_crowd(const struct dense_case *c, int processes);
-double dense_alone(const struct dense_case *c, double n);
+double dense_alone(const struct dense_case *c, double n, double half);
 #define DENSE_THREADED 512 /* from which n on it takes several threads */
+
+/* `half`: the n at which a further thread gains half of a processor, as measured. */
+#define DENSE_HALF_GEMM 100
+#define DENSE_HALF_LU 700
+#define DENSE_HALF_CHOLESKY 1500
+#define DENSE_HALF_QR 3200
 
 /* A measured speed at that width or order, between the measured ones. */
 double dense_at_width(const double speeds[DENSE_WIDTHS], double width);

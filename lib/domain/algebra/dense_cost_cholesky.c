@@ -136,7 +136,7 @@ static double local_s(const struct dense_case *c)
     double n = (double)c->problem.n, flops = dense_flops(c->problem.type);
     double solve = flops * n * n * (double)c->problem.r * c->root.trsm_s;
     return (flops / 6 * n * n * n * dense_at_order(c->root.cholesky_s, n) + solve) *
-           dense_alone(c, n);
+           dense_alone(c, n, DENSE_HALF_CHOLESKY);
 }
 
 static double cost(int algorithm, const struct dense_case *c, const struct dense_setting *s)

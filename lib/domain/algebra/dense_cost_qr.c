@@ -40,7 +40,7 @@ static double local_s(const struct dense_case *c)
     double flops = dense_flops(c->problem.type);
     double solve = flops * 2 * m * n * r * c->root.trsm_s;
     double factor = flops * products(m, n) * dense_at_order(c->root.qr_s, fmin(m, n));
-    return (factor + solve) * dense_alone(c, fmin(m, n));
+    return (factor + solve) * dense_alone(c, fmin(m, n), DENSE_HALF_QR);
 }
 
 /* What a sum of messages of the grid columns has to add and to copy, beside what a message has. */

@@ -29,7 +29,7 @@ static double local_s(const struct dense_case *c)
     const struct covey_dense_problem *p = &c->problem;
     double m = (double)p->m, n = (double)p->n, k = (double)p->k;
     return dense_flops(p->type) * m * n * k * dense_at_width(c->root.gemm_s, k) *
-           dense_alone(c, cbrt(m * n * k));
+           dense_alone(c, cbrt(m * n * k), DENSE_HALF_GEMM);
 }
 
 /* What the busiest process has of n elements. */

@@ -50,7 +50,7 @@ static double local_s(const struct dense_case *c)
     double factor =
         flops / 2 * least * least * (most - least / 3) * dense_at_order(c->root.lu_s, least);
     double solve = flops * least * least * r * c->root.trsm_s;
-    return (factor + solve) * dense_alone(c, least);
+    return (factor + solve) * dense_alone(c, least, DENSE_HALF_LU);
 }
 
 /* ---- One step -------------------------------------------------------------------------------- */
