@@ -77,15 +77,25 @@ static double crowd(const struct dense_case *c, const struct dense_setting *s)
 /* The diagonal block and the panel below it, in a grid column; the others wait. */
 static double panel_s(const struct dense_case *c, const struct dense_setting *s, double rows)
 {
-    double b = s->block;
+    double b = fmin(s->block, (double)c->problem.n);
     return (diagonal_s(c, b) + dense_flops(c->problem.type) / 2 * b * b * rows * c->speed.trsm_s) *
            dense_crowd(c, s->grid.rows);
 }
 
+/* Half a block less than what is left before the step, in the mean: 0 where one block is all, of
+ * which nobody but its owner hears. */
+static double below_of(const struct dense_case *c, const struct dense_setting *s, double left)
+{
+    return fmax(0, left - fmin(s->block, (double)c->problem.n) / 2);
+}
+
 static double right_step(const struct dense_case *c, const struct dense_setting *s, double left)
 {
-    double b = s->block, rows = factor_most(left, s->block, s->grid.rows);
-    double columns = factor_most(left, s->block, s->grid.columns);
+    double b = fmin(s->block, (double)c->problem.n), below = below_of(c, s, left);
+    double rows = factor_most(below, s->block, s->grid.rows);
+    double columns = factor_most(below, s->block, s->grid.columns);
+    if (below <= 0)
+        return panel_s(c, s, 0);
     double update = dense_flops(c->problem.type) / 2 * b * rows * columns *
                     dense_at_width(c->speed.gemm_s, b) * crowd(c, s);
     return panel_s(c, s, rows) + factor_cast_s(c, s, s->grid.rows, b * b) +
