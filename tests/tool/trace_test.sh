@@ -58,6 +58,22 @@ summed -n 2 sh -c 'exit 3'
 expect "the exit status is the tasks'" [ $? = 3 ]
 expect "no folder for it" says 1 'summary: .*No such file' env TMPDIR="$dir/none" covey run --summary true
 
+# ---- the file ----
+
+# A program's own is written while it runs, as it comes; a command compresses it at the end.
+begins() { [ "$(head -c 4 "$1" | od -An -tx1)" = "$2" ]; }
+expect "a command's is compressed" begins "$dir/kept" ' 28 b5 2f fd'
+expect "a program's is not" says 0 'traced: 1' env COVEY_TRACE="$dir/plain" "$traced" words
+expect "and is read alike" says 0 'events of 1 task' covey trace "$dir/plain"
+expect "it is text at first" begins "$dir/plain" ' 63 6f 76 65'
+{ head -c $(($(wc -c <"$dir/kept") / 2)) "$dir/kept" && printf 'covey' && tail -c $(($(wc -c <"$dir/kept") / 2 - 5)) "$dir/kept"; } >"$dir/damaged"
+expect "a damaged one is told" says 1 'damaged' covey trace "$dir/damaged"
+ln -s kept "$dir/link"
+summed --trace "$dir/link" -n 2 "$traced" words
+expect "a link stays one" test -L "$dir/link"
+expect "to a file that is compressed" begins "$dir/kept" ' 28 b5 2f fd'
+expect "nothing is left beside it" [ -z "$(ls "$dir" | grep '^kept\.')" ]
+
 # ---- a trace of all, of a virtual machine that runs ----
 
 mkfifo "$dir/fifo"
@@ -153,7 +169,7 @@ fi
 
 # ---- files that are no traces, or not whole ----
 
-head -c $(($(stat -c %s "$file") / 2)) "$file" >"$dir/half"
+head -c $(($(stat -c %s "$dir/plain") / 2)) "$dir/plain" >"$dir/half"
 expect "half a trace" says 0 'ends in the middle' covey trace "$dir/half"
 expect "no trace" says 1 'this is no trace of Covey' covey trace tests/tool/trace_test.sh
 expect "no file" says 1 'No such file' covey trace "$dir/none"

@@ -78,6 +78,8 @@ int run_trace_end(struct run_trace *t)
     else if (end.untraced > 0 && !t->summary) /* which says it itself */
         tool_error("run", "%llu tasks are not in the trace: their hosts have no room for so many",
                    (unsigned long long)end.untraced);
+    if (!t->passing && status == TOOL_OK)
+        status = trace_file_end("run", t->file);
     if (t->summary && status == TOOL_OK)
         status = trace_file_use("run", t->file, print_summary, NULL);
     forget_file(t);

@@ -52,7 +52,9 @@ static int collect(struct tool *tool, const char *file, int told)
         dup2(null, STDERR_FILENO);
     }
     covey_trace_wait(trace);
-    return covey_trace_close(&trace, NULL) < 0 ? TOOL_FAILED : TOOL_OK;
+    if (covey_trace_close(&trace, NULL) < 0)
+        return TOOL_FAILED;
+    return trace_file_end("trace", file);
 }
 
 static int start_trace(struct tool *tool, const char *file)

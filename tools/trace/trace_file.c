@@ -1,5 +1,5 @@
 /*
- * trace_file.c - the file of a trace, read for a command.
+ * trace_file.c - the file of a trace, ended and read for a command.
  */
 #include "tools/trace/trace_file.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/base/command.h"
+#include "tools/trace/trace_compress.h"
 
 static uint8_t *read_file(const char *command, const char *path, size_t *size)
 {
@@ -52,13 +53,24 @@ static void say_missing(const char *command, const char *path, const struct trac
                    (unsigned long long)trace->untraced);
 }
 
+int trace_file_end(const char *command, const char *path)
+{
+    if (trace_compress(path) == 0)
+        return TOOL_OK;
+    return tool_error(command, "%s is not compressed: %s", path, strerror(errno));
+}
+
 int trace_file_use(const char *command, const char *path, trace_use *use, void *context)
 {
     struct trace trace = {0};
     size_t size = 0;
+    const char *why = "";
     uint8_t *bytes = read_file(command, path, &size);
     if (bytes == NULL)
         return TOOL_FAILED;
+    bytes = trace_decompress(bytes, &size, &why);
+    if (bytes == NULL)
+        return tool_error(command, "%s: %s", path, why);
     int status = TOOL_FAILED;
     if (trace_read(&trace, bytes, size)) {
         say_missing(command, path, &trace);

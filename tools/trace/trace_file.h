@@ -1,10 +1,13 @@
 /*
- * trace_file.h - the file of a trace, read for a command of covey.
+ * trace_file.h - the file of a trace, ended and read for a command of covey.
  */
 #ifndef COVEY_TOOLS_TRACE_FILE_H
 #define COVEY_TOOLS_TRACE_FILE_H
 
 #include "tools/trace/trace.h"
+
+/* It is whole now: it is compressed. A status of the tool, after an error line. */
+int trace_file_end(const char *command, const char *path);
 
 /* What a command makes of a trace; a status of the tool. */
 typedef int trace_use(const struct trace *trace, void *context);
