@@ -27,8 +27,7 @@ slurm_ports() {
 }
 
 slurm_configure() {
-    local user host port warns=PreemptParameters=send_user_signal
-    case $(slurmctld -V) in *" 2"[012].*) warns=SchedulerParameters=preempt_send_user_signal ;; esac
+    local user host port
     user=$(id -un) host=$(hostname)
     slurm_ports || return 1
     mkdir -p "$dir/slurm/state" || return 1
@@ -57,11 +56,7 @@ SlurmdPidFile=$dir/slurm/slurmd.%n.pid
 SlurmctldLogFile=$dir/slurm/ctld.log
 SlurmdLogFile=$dir/slurm/slurmd.%n.log
 NodeName=n[1-4] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + 4))] CPUs=2 RealMemory=1000
-PreemptType=preempt/partition_prio
-PreemptMode=CANCEL
-$warns
-PartitionName=p Default=yes Nodes=ALL State=UP OverSubscribe=FORCE:4 PriorityTier=1 GraceTime=60
-PartitionName=urgent Nodes=ALL State=UP OverSubscribe=EXCLUSIVE PriorityTier=2
+PartitionName=p Default=yes Nodes=ALL State=UP OverSubscribe=FORCE:4
 END
     # on machines with both kinds of control groups it does not find out by itself
     printf '%s\n' CgroupPlugin=cgroup/v1 CgroupMountpoint=/sys/fs/cgroup IgnoreSystemd=yes >"$dir/slurm/cgroup.conf"

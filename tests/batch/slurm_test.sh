@@ -1,6 +1,6 @@
 #!/bin/bash
 # slurm_test.sh - jobs of Slurm: a real slurmctld and four slurmd on this machine, as an ordinary user.
-# timeout: 180
+# timeout: 300
 #
 # TEST=text runs only the stories whose names contain the text.
 set -u
@@ -262,16 +262,16 @@ END
     grep -q 'ended with 0' preempt.out && each_once squares 1500 && within 10 none_left
 }
 
-# A job of a better partition takes all nodes. The script is warned, the time of the hosts is over at once, and what is
-# left goes into a file, with which another job goes on.
-preempted_whole() {
+# The script is warned: the time of the hosts is over at once, and what is left goes into a file, with which another job
+# goes on. The warning is the signal that the job has asked for.
+warned() { # command that has the script warned; $job is its job
     local first
     rm -f left.bag squares
     script whole <<'END'
 #SBATCH --signal=B:USR1@60
 covey start --quiet
 [ ! -e left.bag ] || covey bag load left.bag || exit
-covey run "$ITEMS" 5000 8000 squares &
+covey run "$ITEMS" 30000 "$1" squares &
 program=$!
 trap 'covey drain --all' USR1
 wait $program
@@ -282,13 +282,15 @@ echo "the program ended with $status"
 covey halt
 END
     export ITEMS=$BUILD/tests/batch/items
-    submit -N4 whole && within 20 grep -qs . squares && srun -p urgent -N4 true && within 20 job_ended "$job" && cat whole.out || return 1
+    submit -N4 whole 8000 && within 20 grep -qs . squares && "$@" && within 50 job_ended "$job" && cat whole.out || return 1
     grep -q 'ended with 75' whole.out && grep -q 'items are left' whole.out && [ -s left.bag ] || return 1
     first=$(wc -l <squares)
     echo "the first job has $first results"
-    [ "$first" -lt 5000 ] && submit -N4 whole && within 40 job_ended "$job" && cat whole.out || return 1
-    grep -q 'ended with 0' whole.out && each_once squares 5000 && within 10 none_left
+    [ "$first" -lt 30000 ] && submit -N4 whole 100 && within 60 job_ended "$job" && cat whole.out || return 1
+    grep -q 'ended with 0' whole.out && each_once squares 30000 && within 10 none_left
 }
+by_hand() { scancel --batch --signal=USR1 "$job"; }
+warned_by_hand() { warned by_hand; }
 
 slurm_up >"$dir/said" 2>&1 || {
     skip "jobs of Slurm" "Slurm does not run here: $(tail -qn 1 "$dir/said" "$dir"/slurm/*.log | xargs -d '\n' | cut -c1-300)"
@@ -307,6 +309,6 @@ story "a job that is cancelled leaves nothing" cancelled
 story "a leader that is killed takes the VM with it" leader_killed
 story "the time of a job ends with a bag of 10,000 items, which a second job goes on with" wall_time
 story "a node whose daemon the engine ends loses no item" preempted
-story "a job that is preempted saves its bag, and another one goes on with it" preempted_whole
+story "a job that is warned saves its bag, and another one goes on with it" warned_by_hand
 story "a job survives a node" node_dies
 finish

@@ -43,8 +43,6 @@ inside() { # the program is the image's, and so is what it finds
     [ "$(grep -cx "$version" "$dir/out")" = 2 ] || { cat "$dir/out" && return 1; }
 }
 expect "tasks run in them" inside
-sorts() { said covey run --host c1,c2 --cwd / /usr/libexec/covey/sort --keys 100K --check; }
-expect "a demo in them, from host to host" sorts
 none_left() { [ -z "$("$dir/podman" ps -aq)" ]; }
 removed() { covey remove c1 c2 && within 20 none_left; }
 expect "covey remove ends the containers" removed
