@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #define CLEARLY 0.9  /* of one alone's time: less is what predictions are off by */
+#define SURELY 0.95  /* the same of what has run */
 #define KNOWN_RUNS 2 /* from which on an algorithm is known */
 #define ALONE_RUNS 3 /* of one alone: another trial costs little beside them */
 
@@ -23,12 +24,12 @@ double domain_expected_s(const struct domain_algorithm *algorithm)
     return algorithm->seconds * (algorithm->factor > 0 ? algorithm->factor : 1);
 }
 
-/* Where members do it together by a prediction alone, it must promise more than it is off by. */
+/* Where members do it together, it must promise more than what is expected is off by. */
 static int is_worth_it(const struct domain_algorithm *alone, const struct domain_algorithm *best)
 {
     int is_known = best->runs >= KNOWN_RUNS || alone->runs >= ALONE_RUNS;
     return alone->refusal != NULL ||
-           domain_expected_s(best) < (is_known ? 1 : CLEARLY) * domain_expected_s(alone);
+           domain_expected_s(best) < (is_known ? SURELY : CLEARLY) * domain_expected_s(alone);
 }
 
 int domain_choose(const struct domain_algorithm *algorithms, int n, int forced)

@@ -23,9 +23,9 @@ struct domain_algorithm {
 double domain_expected_s(const struct domain_algorithm *algorithm);
 
 /* The place of the algorithm to take: `forced`, or for DOMAIN_CHOSEN the first one with the least
- * seconds; but the first of all, by one member alone, unless that one is known from earlier runs,
- * or expected to take clearly less. Errors: EINVAL (the forced one cannot be taken, or none can;
- * the text says why). */
+ * seconds; but the first of all, by one member alone, unless that one is expected to take clearly
+ * less, or a little less where it is known from earlier runs. Errors: EINVAL (the forced one cannot
+ * be taken, or none can; the text says why). */
 int domain_choose(const struct domain_algorithm *algorithms, int n, int forced);
 
 /* The same at all members: rank 0 chooses, for the last bits of a prediction may differ between
