@@ -41,7 +41,7 @@ inside() { # its folder
     left() { diff "$root/packages/before" <(files) | head -n 20 | grep . && return 1; diff "$root/packages/groups" <(groups_of); }
 
     in_it useradd --create-home --uid 1000 anna
-    mkdir "$root/packages" && cp "$packages"/*.deb debian/tests/demo "$root/packages"
+    install -d -m 755 "$root/packages" && install -m 644 "$packages"/*.deb debian/tests/demo "$root/packages"
     rm -f "$root"/packages/*-dbgsym_*.deb
     files >"$root/packages/before"
     groups_of >"$root/packages/groups"
