@@ -185,41 +185,56 @@ static PyObject *quick_alltoall(PyObject *self, PyObject *const *args, Py_ssize_
     return answer(result);
 }
 
-/* A VM, an array, the tid, the tag: 0, an error, or the address of the request that goes on after a
- * slice of time, and is the caller's. */
+/* A VM, an array, the tid, the tag. */
+struct message {
+    covey_t *vm;
+    struct array a;
+    int tid, tag;
+};
+
+/* False: they are not of that kind, and nothing is taken. */
+static bool message_take(struct message *m, PyObject *const *args, Py_ssize_t n, bool writable)
+{
+    m->vm = n == 4 ? PyLong_AsVoidPtr(args[0]) : NULL;
+    if (m->vm == NULL)
+        return false;
+    m->tid = number_of(args[2]);
+    m->tag = number_of(args[3]);
+    return m->tid != INT_MIN && m->tag != INT_MIN && array_take(&m->a, args[1], writable);
+}
+
+/* 0, an error, or the address of the request that goes on after a slice of time, and is the
+ * caller's. */
 static PyObject *quick_send(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
     (void)self;
-    struct array a;
+    struct message m;
     covey_req_t *req = NULL;
     long long result = UNFIT;
-    covey_t *vm = n == 4 ? PyLong_AsVoidPtr(args[0]) : NULL;
-    int tid = vm == NULL ? INT_MIN : number_of(args[2]), tag = vm == NULL ? 0 : number_of(args[3]);
-    if (tid == INT_MIN || tag == INT_MIN || !array_take(&a, args[1], false))
+    if (!message_take(&m, args, n, false))
         return answer(result);
     Py_BEGIN_ALLOW_THREADS;
-    result = finish(covey_isend_array(vm, tid, tag, a.type, a.view.buf, a.count, &req), &req);
+    result = finish(covey_isend_array(m.vm, m.tid, m.tag, m.a.type, m.a.view.buf, m.a.count, &req),
+                    &req);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&a.view);
+    PyBuffer_Release(&m.a.view);
     return answer(result == COVEY_ETIMEOUT ? (intptr_t)req : result);
 }
 
-/* A VM, an array to receive into, the tid, the tag: the number of elements, or an error, ETIMEOUT
- * after a slice of time. */
+/* Into the array: the number of elements, or an error, ETIMEOUT after a slice of time. */
 static PyObject *quick_recv(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
     (void)self;
-    struct array a;
+    struct message m;
     size_t count = 0;
     long long result = UNFIT;
-    covey_t *vm = n == 4 ? PyLong_AsVoidPtr(args[0]) : NULL;
-    int tid = vm == NULL ? INT_MIN : number_of(args[2]), tag = vm == NULL ? 0 : number_of(args[3]);
-    if (tid == INT_MIN || tag == INT_MIN || !array_take(&a, args[1], true))
+    if (!message_take(&m, args, n, true))
         return answer(result);
     Py_BEGIN_ALLOW_THREADS;
-    result = covey_recv_array(vm, tid, tag, SLICE_US, a.type, a.view.buf, a.count, &count, NULL);
+    result = covey_recv_array(m.vm, m.tid, m.tag, SLICE_US, m.a.type, m.a.view.buf, m.a.count,
+                              &count, NULL);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&a.view);
+    PyBuffer_Release(&m.a.view);
     return answer(result < 0 ? result : (long long)count);
 }
 

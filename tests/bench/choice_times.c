@@ -27,6 +27,7 @@
 #include <time.h>
 
 #include "lib/domain/covey_domain.h"
+#include "tests/bench/seconds.h"
 
 enum { TURNS_LEAST = 7, TURNS_MOST = 15, RUNS_MOST = 9, LEARNED_MOST = 12, STABLE = 3 };
 enum { ALGORITHMS_MOST = 16, NAME = 24, TABLE = 2000 };
@@ -35,25 +36,6 @@ enum { ALGORITHMS_MOST = 16, NAME = 24, TABLE = 2000 };
 #define TURN_S 4e-3       /* runs of a turn, but one at least */
 #define LEARN_S 0.02      /* runs of a plan that learns, but three at least */
 #define ENOUGH_S 3.0      /* all turns of a size */
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, compare);
-    return x[n / 2];
-}
 
 /* ---- What is measured ------------------------------------------------------------------------ */
 

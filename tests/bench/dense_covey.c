@@ -13,18 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/domain/covey_domain.h"
+#include "tests/bench/seconds.h"
 
 enum { RUNS = 3 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Between -0.5 and 0.5; column n is the right-hand side. */
 static double element(int64_t n, int64_t i, int64_t j)

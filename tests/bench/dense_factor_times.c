@@ -12,21 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/domain/covey_domain.h"
+#include "tests/bench/seconds.h"
 
 #define RUNS 3
 
 static const char *const cholesky_usual[] = {"local", "right", "left", "tiles", "", NULL};
 static const char *const qr_usual[] = {"local", "block", "tsqr", "", NULL};
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Numbers between -1 and 1, and a diagonal that makes them definite. */
 static void fill(const struct covey_dense_part *part, int is_definite, double *a)

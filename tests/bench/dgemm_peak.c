@@ -13,23 +13,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tests/bench/seconds.h"
+
 enum { N = 2000, PRODUCTS = 7, PROCESSES_MOST = 1024 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* GFlop/s; 0: no memory. */
 static double multiply(void)
@@ -47,8 +35,7 @@ static double multiply(void)
         seconds[i] = now_s() - begin;
     }
     free(a);
-    qsort(seconds, PRODUCTS, sizeof *seconds, compare);
-    return 2e-9 * (double)N * N * N / seconds[PRODUCTS / 2];
+    return 2e-9 * (double)N * N * N / median(seconds, PRODUCTS);
 }
 
 int main(int argc, char **argv)

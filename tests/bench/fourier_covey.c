@@ -14,32 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/domain/covey_domain.h"
+#include "tests/bench/seconds.h"
 
 enum { RUNS_MAX = 1000 };
 
 static int runs = 15;
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print_times(const char *what, const char *algorithm, double *seconds)
 {
-    qsort(seconds, (size_t)runs, sizeof *seconds, compare);
-    printf("%-32s %9.3f ms, least %9.3f  %s\n", what, seconds[runs / 2] * 1e3, seconds[0] * 1e3,
-           algorithm);
+    double middle = median(seconds, runs);
+    printf("%-32s %9.3f ms, least %9.3f  %s\n", what, middle * 1e3, seconds[0] * 1e3, algorithm);
 }
 
 /* FFTW on the whole array, planned as it is by default here. */

@@ -13,20 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/domain/covey_domain.h"
+#include "tests/bench/seconds.h"
 
 #define RUNS 5
 
 static const char *const algorithms[] = {"local", "tree", "sample", "histogram", "hypercube", NULL};
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The seconds of one run, those of the slowest member; below 0 on an error. */
 static double run_once(covey_team_t *team, covey_sort_t *sort, uint64_t *keys, size_t n, int round)

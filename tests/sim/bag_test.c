@@ -1060,18 +1060,24 @@ static void end(void)
     bag_engine.destroy(w.places);
 }
 
-static uint64_t live(uint64_t seed)
+/* What must be so when nothing is left to do. */
+static void end_checked(void)
 {
-    begin(seed);
-    bag_make();
-    while (!w.failed && !is_over() && w.now_us < END_US)
-        step();
     for (uint32_t i = 0; i < w.items && !w.failed; i++)
         if (w.delivered[i] == 0)
             fail("a result is missing", i);
     if (!w.failed && !is_over())
         fail("the bag is not drained", 0);
     end();
+}
+
+static uint64_t live(uint64_t seed)
+{
+    begin(seed);
+    bag_make();
+    while (!w.failed && !is_over() && w.now_us < END_US)
+        step();
+    end_checked();
     CU_ASSERT_FALSE(w.failed);
     return w.takeovers;
 }
@@ -1139,12 +1145,7 @@ static void live_through_files(uint64_t seed, uint64_t sums[3])
         life_next();
         live_again();
     }
-    for (uint32_t i = 0; i < w.items && !w.failed; i++)
-        if (w.delivered[i] == 0)
-            fail("a result is missing", i);
-    if (!w.failed && !is_over())
-        fail("the bag is not drained", 0);
-    end();
+    end_checked();
     bag_parcel_fini(&w.keep.rest);
     CU_ASSERT_FALSE(w.failed);
     sums[0] += w.keep.saves;
