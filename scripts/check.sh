@@ -108,7 +108,7 @@ counts_of() { # log, status
 }
 
 # The lines by which suites in shell, of CUnit and in Python tell of a failure, and what led to them.
-FAILURES='^ *FAILED|\.\.\. FAILED$|(^|[^[:alnum:]])not ok|^(FAIL|ERROR): |^[[:alpha:]_.]+(Error|Exception)\b|Assertion .* failed'
+FAILURES='^ *FAILED|\.\.\. FAILED\b|(^|[^[:alnum:]])not ok|^(FAIL|ERROR): |^[[:alpha:]_.]+(Error|Exception)\b|Assertion .* failed'
 FAILURE_LINES=60
 END_LINES=15
 

@@ -45,8 +45,8 @@ suite good 'echo "3 passed, 0 failed, 2 skipped"'
 suite silent 'true'
 suite bad 'echo "the reason"; echo "1 passed, 2 failed, 0 skipped"; exit 1'
 for how in shell:'FAILED: a name: a reason' lab:'a name ... FAILED
-    a reason' c:'    x_test.c:7: a == b
-FAILED: a name' task:'[t40001] not ok a name' python:'FAILED: a name
+    a reason' c:'a name ... FAILED: a name
+    x_test.c:7: a == b' task:'[t40001] not ok a name' python:'FAILED: a name
 Traceback (most recent call last):
 AssertionError: 1 != 2'; do
     suite "early_${how%%:*}" "cat <<'END'
