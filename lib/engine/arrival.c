@@ -412,7 +412,7 @@ void arrival_release(struct covey *vm, struct peer *peer)
         any = release_inlet(vm, peer, &peer->in.ether_inlet) || any;
         any = release_casts(vm, peer) || any;
         for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
-            if (conn->peer == peer && !conn->closed)
+            if (conn->peer == peer)
                 any = release_inlet(vm, peer, &conn->inlet) || any;
         }
     } while (any);

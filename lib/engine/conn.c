@@ -721,6 +721,13 @@ static void conn_forget(struct conn *conn)
     }
 }
 
+/* A stream may bring what was sent last, and end, before what was sent first has come by the
+ * daemons: its messages wait here for their turn. */
+static bool outlives(const struct conn *conn)
+{
+    return routes[conn->route].stream && conn->inlet.waiting && !conn->peer->gone;
+}
+
 void conn_close(struct covey *vm, struct conn *conn, bool broken)
 {
     if (conn->closed)
@@ -739,7 +746,8 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     if (conn->out.leaving != NULL)
         conn->out.leaving->owner->on_mark(conn->out.leaving);
     conn->out.leaving = NULL;
-    arrival_drop(vm, &conn->inlet);
+    if (!outlives(conn))
+        arrival_drop(vm, &conn->inlet);
     free(conn->in.held);
     conn->in.held = NULL;
     broken = offer_end(conn) || broken;
@@ -756,15 +764,24 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
         wait_check_at(vm, 1); /* settled from the poll loop, not from inside a read */
 }
 
+void conn_close_all(struct covey *vm)
+{
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        conn_close(vm, conn, false);
+        arrival_drop(vm, &conn->inlet);
+    }
+}
+
 void conn_bury(struct covey *vm)
 {
     for (struct conn **at = &vm->links.conns; *at != NULL;) {
         struct conn *conn = *at;
-        if (!conn->closed) {
+        if (!conn->closed || conn->inlet.waiting) {
             at = &conn->next;
             continue;
         }
         *at = conn->next;
+        arrival_drop(vm, &conn->inlet); /* of a message that it had only in part */
         conn->link->ops->free(conn->link);
         free(conn);
     }

@@ -122,8 +122,10 @@ static void peer_end(struct covey *vm, struct peer *peer)
 {
     for (struct conn *conn = vm->links.conns, *next; conn != NULL; conn = next) {
         next = conn->next;
-        if (conn->peer == peer && !conn->closed)
-            conn_close(vm, conn, false);
+        if (conn->peer != peer)
+            continue;
+        conn_close(vm, conn, false);
+        arrival_drop(vm, &conn->inlet);
     }
     arrival_drop(vm, &peer->in.inlet);
     arrival_drop(vm, &peer->in.ether_inlet);

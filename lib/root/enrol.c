@@ -404,8 +404,7 @@ static struct covey *vm_create(int socket)
 
 static void vm_destroy(struct covey *vm)
 {
-    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next)
-        conn_close(vm, conn, false);
+    conn_close_all(vm);
     turn_free_all(vm);
     peer_free_all(vm);
     conn_bury(vm);
@@ -655,8 +654,7 @@ static void leave_at_exit(void)
         membership_end(vm);
         pthread_mutex_lock(&vm->lock);
         home_lost(vm, COVEY_EDAEMON, "the task has left the virtual machine: its program exits");
-        for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next)
-            conn_close(vm, conn, false);
+        conn_close_all(vm);
         pthread_mutex_unlock(&vm->lock);
     }
 }

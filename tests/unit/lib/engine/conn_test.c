@@ -66,8 +66,8 @@ static const struct link_ops stub_ops = {.name = "stub",
                                          .ready = stub_ready,
                                          .free = one_peer_no_free};
 
-/* Messages of one array of BODY_BYTES bytes each. */
-static void stub_fill(struct stub *s)
+/* Messages of one array of BODY_BYTES bytes each; the first has that number. */
+static void stub_fill(struct stub *s, uint64_t first)
 {
     struct frame frame = {.length = MESSAGE_BYTES - FRAME_HEADER_BYTES,
                           .kind = FRAME_DATA,
@@ -78,7 +78,7 @@ static void stub_fill(struct stub *s)
         .size = ITEM_HEADER_BYTES + BODY_BYTES, .tag = 5, .representation = REPRESENTATION_LITTLE};
     for (uint64_t i = 0; i < MESSAGES; i++) {
         uint8_t *at = s->bytes + i * MESSAGE_BYTES;
-        header.sequence = i;
+        header.sequence = first + i;
         frame_encode(&frame, at);
         message_header_encode(&header, at += FRAME_HEADER_BYTES);
         item_header_encode(at += FRAME_MESSAGE_BYTES, COVEY_UINT8, BODY_BYTES);
@@ -93,13 +93,18 @@ struct task {
     struct stub stub;
 };
 
-static void begin(struct task *t, bool ready)
+static void begin_at(struct task *t, uint64_t first, bool ready)
 {
     *t = (struct task){.stub = {.base = {.ops = &stub_ops}}};
-    stub_fill(&t->stub);
+    stub_fill(&t->stub, first);
     one_peer_begin(&t->one, 0x40001, OTHER_TID, &t->stub.base, COVEY_ROUTE_TCP);
     if (ready)
         conn_ready_now(t->one.conn);
+}
+
+static void begin(struct task *t, bool ready)
+{
+    begin_at(t, 0, ready);
 }
 
 static void end(struct task *t)
@@ -179,6 +184,57 @@ static void what_is_not_whole_is_lost(void)
     end(&t);
 }
 
+/* A message with the number 0, by the daemon, which is slower than a stream. */
+static void brings_the_first(struct task *t)
+{
+    uint8_t payload[FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES];
+    const struct frame frame = {.length = sizeof payload,
+                                .kind = FRAME_DATA,
+                                .flags = FRAME_FIRST | FRAME_LAST,
+                                .source = OTHER_TID,
+                                .destination = 0x40001};
+    const struct message_header header = {
+        .size = ITEM_HEADER_BYTES, .tag = 6, .representation = REPRESENTATION_LITTLE};
+    message_header_encode(&header, payload);
+    item_header_encode(payload + FRAME_MESSAGE_BYTES, COVEY_UINT8, 0);
+    arrival_on_frame(t->one.vm, t->one.peer, &t->one.peer->in.inlet, &frame, payload);
+}
+
+/* The first message takes the daemons' way, the others a stream that is made meanwhile, at the end
+ * of which the first one is still under way. */
+static void what_came_before_its_turn_outlives_its_stream(void)
+{
+    struct task t;
+    begin_at(&t, 1, true);
+    t.stub.here = sizeof t.stub.bytes;
+    read_on(&t);
+    CU_ASSERT(t.one.conn->closed);
+    conn_bury(t.one.vm);
+    CU_ASSERT_PTR_NULL(t.one.vm->inbox.unexpected);
+    brings_the_first(&t);
+    ends(&t);
+    CU_ASSERT(t.one.peer->gone);
+    CU_ASSERT(has_messages(&t));
+    conn_bury(t.one.vm);
+    CU_ASSERT_PTR_NULL(t.one.vm->links.conns);
+    end(&t);
+}
+
+static void nothing_is_given_out_behind_what_never_came(void)
+{
+    struct task t;
+    begin_at(&t, 1, true);
+    t.stub.here = sizeof t.stub.bytes;
+    read_on(&t);
+    conn_bury(t.one.vm);
+    ends(&t);
+    CU_ASSERT(t.one.peer->gone);
+    CU_ASSERT_PTR_NULL(t.one.vm->inbox.unexpected);
+    conn_bury(t.one.vm);
+    CU_ASSERT_PTR_NULL(t.one.vm->links.conns);
+    end(&t);
+}
+
 /* The answer of the other end is taken in with what comes for other links, between the last look at
  * this one and sleep: whoever is about to sleep must look again. */
 static void nobody_sleeps_while_a_link_has_become_ready(void)
@@ -205,6 +261,10 @@ int main(void)
          what_it_sent_is_read_before_its_end_is_believed},
         {"also what it sent before its proof was looked at",
          also_what_it_sent_before_its_proof_was_looked_at},
+        {"what came before its turn outlives its stream",
+         what_came_before_its_turn_outlives_its_stream},
+        {"nothing is given out behind what never came",
+         nothing_is_given_out_behind_what_never_came},
         {"what is not whole is lost", what_is_not_whole_is_lost},
         {"nobody sleeps while a link has become ready",
          nobody_sleeps_while_a_link_has_become_ready},
