@@ -149,6 +149,12 @@ static void put_open(struct cursor *c, const struct trace_ring *memory)
     cursor_put_bytes(c, &open, sizeof open);
 }
 
+static unsigned percent_full(const struct trace_ring *memory)
+{
+    uint64_t waiting = trace_ring_waiting(memory); /* it may say anything */
+    return waiting < TRACE_RING_BYTES ? (unsigned)(waiting * 100 / TRACE_RING_BYTES) : 100;
+}
+
 /* What waits in a ring, `most` bytes at most; returns how many. */
 static size_t ring_pull(struct trace *trace, struct ring *ring, struct reply *reply, size_t most)
 {
@@ -185,21 +191,25 @@ static size_t ring_pull(struct trace *trace, struct ring *ring, struct reply *re
 }
 
 /* Who was asked first comes last the next time: none is always behind the others. A task that
- * records nothing is told of, too: it may be in a call. True: not all was taken. */
-static bool pull_all(struct trace *trace, struct reply *reply)
+ * records nothing is told of, too: it may be in a call. Returns how full the fullest was, or that
+ * not all was taken. */
+static unsigned pull_all(struct trace *trace, struct reply *reply)
 {
     size_t left = TRACE_PULL_BYTES;
+    unsigned fullest = 0;
     for (uint32_t n = trace->rings; n > 0 && left >= TRACE_PAGE_BYTES; n--) {
         struct ring *ring = ring_take(trace);
+        unsigned percent = percent_full(ring->memory);
+        fullest = percent > fullest ? percent : fullest;
         left -= ring_pull(trace, ring, reply, left);
-        if (ring->ended && !trace_ring_waits(ring->memory)) {
+        if (ring->ended && trace_ring_waiting(ring->memory) == 0) {
             trace->rings--;
             ring_destroy(ring);
         } else {
             LINK_LAST(trace->first, trace->last, ring, next);
         }
     }
-    return left < TRACE_PAGE_BYTES;
+    return left < TRACE_PAGE_BYTES ? TRACE_WAITS_MORE : fullest;
 }
 
 static void answer_pull(struct daemon *d, uint32_t source, uint32_t request)
@@ -215,11 +225,11 @@ static void answer_pull(struct daemon *d, uint32_t source, uint32_t request)
         c.at += sizeof head;
         reply_add(&reply, &c);
     }
-    bool more = pull_all(trace, &reply);
+    unsigned waits = pull_all(trace, &reply);
     if (!reply.failed) {
         c = cursor_writer(reply.bytes + at, sizeof head);
         cursor_put_u8(&c, trace->ends ? TRACE_ENDS : TRACE_RUNS);
-        cursor_put_u8(&c, more);
+        cursor_put_u8(&c, (uint8_t)waits);
         cursor_put_u32(&c, trace->untraced);
         cursor_put_u64(&c, clock_ns());
     }

@@ -323,7 +323,7 @@ static void finish(struct covey *vm, struct shared_job *job, int error, const ch
 
 static void finish_broken(struct covey *vm, struct shared_job *job)
 {
-    char why[160];
+    char why[sizeof job->team->broken_text + 32];
     snprintf(why, sizeof why, "%s: %s", job->call.name, job->team->broken_text);
     finish(vm, job, job->team->broken, why);
 }

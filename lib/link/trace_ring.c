@@ -102,16 +102,16 @@ bool trace_ring_name(struct trace_ring *ring, const char *name, size_t bytes)
     return true;
 }
 
-bool trace_ring_waits(const struct trace_ring *ring)
+uint64_t trace_ring_waiting(const struct trace_ring *ring)
 {
-    return atomic_load_explicit(&ring->head, memory_order_acquire) !=
+    return atomic_load_explicit(&ring->head, memory_order_acquire) -
            atomic_load_explicit(&ring->tail, memory_order_relaxed);
 }
 
 size_t trace_ring_take(struct trace_ring *ring, uint8_t *bytes, size_t most, uint64_t *from)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    uint64_t waiting = atomic_load_explicit(&ring->head, memory_order_acquire) - tail;
+    uint64_t waiting = trace_ring_waiting(ring);
     *from = tail;
     if (waiting > TRACE_RING_BYTES)
         return 0;

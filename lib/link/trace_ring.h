@@ -67,7 +67,7 @@ bool trace_ring_name(struct trace_ring *ring, const char *name, size_t bytes);
 /* The daemon: up to `most` bytes that were not read yet, whole records, and which of all bytes the
  * first one is. The task may have written anything. */
 size_t trace_ring_take(struct trace_ring *ring, uint8_t *bytes, size_t most, uint64_t *from);
-bool trace_ring_waits(const struct trace_ring *ring); /* not all was read */
+uint64_t trace_ring_waiting(const struct trace_ring *ring); /* bytes that were not read yet */
 /* The names behind the first `from` bytes of them. */
 size_t trace_ring_names(const struct trace_ring *ring, size_t from, char *names, size_t most);
 

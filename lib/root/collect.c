@@ -14,6 +14,7 @@
 #include "lib/msg/error.h"
 #include "lib/root/seen.h"
 #include "proto/trace/trace_record.h"
+#include "proto/trace/trace_round.h"
 #include "proto/wire/cursor.h"
 
 #include <errno.h>
@@ -22,7 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROUND_US 100000u /* at leisure; a ring holds so many records of a busy task */
 #define ANSWER_US 2000000u
 #define LOOK_US 20000u
 /* A short trace is looked round at shorter times, too; to look costs its hosts time. */
@@ -35,7 +35,9 @@ struct covey_trace {
     covey_t *vm;
     FILE *file;
     struct seen *seen;
-    uint64_t begun_ns, seen_ns; /* when it was asked for first, and last */
+    uint64_t begun_ns, seen_ns;  /* when it was asked for first, and last */
+    uint64_t asked_us, round_us; /* when all were asked last, and how long after that again */
+    unsigned fullest;            /* percent, of all rings, this round */
     uint32_t of;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -119,7 +121,7 @@ static int pull_host(struct covey_trace *t, const struct covey_host *host)
         return error;
     }
     struct cursor reply = cursor_reader(content, size);
-    uint8_t state = cursor_get_u8(&reply), more = cursor_get_u8(&reply);
+    uint8_t state = cursor_get_u8(&reply), waits = cursor_get_u8(&reply);
     uint32_t untraced = cursor_get_u32(&reply);
     if (!cursor_ok(&reply)) {
         free(content);
@@ -137,7 +139,9 @@ static int pull_host(struct covey_trace *t, const struct covey_host *host)
     pthread_mutex_lock(&t->lock);
     t->closing = t->closing || state == TRACE_ENDS;
     pthread_mutex_unlock(&t->lock);
-    return more != 0;
+    if (waits != TRACE_WAITS_MORE && waits > t->fullest)
+        t->fullest = waits;
+    return waits == TRACE_WAITS_MORE;
 }
 
 /* All hosts once; 1: some have more. An error is one of the first round, or of the VM. */
@@ -145,7 +149,9 @@ static int pull_all(struct covey_trace *t, bool first)
 {
     struct covey_host *hosts = NULL;
     int count = covey_hosts(t->vm, &hosts), more = 0;
+    uint64_t now_us = clock_us();
     t->end.untraced = 0;
+    t->fullest = 0;
     for (int i = 0; i < count && more >= 0; i++) {
         if (hosts[i].state != COVEY_HOST_UP)
             continue;
@@ -155,6 +161,8 @@ static int pull_all(struct covey_trace *t, bool first)
         more = result < 0 ? result : more | result;
     }
     covey_free(hosts);
+    t->round_us = first ? TRACE_ROUND_US : trace_round_us(now_us - t->asked_us, t->fullest);
+    t->asked_us = now_us;
     return count < 0 ? count : more;
 }
 
@@ -200,7 +208,7 @@ static void stop_all(struct covey_trace *t)
 /* True: it is to end. */
 static bool pause_round(struct covey_trace *t, bool more)
 {
-    uint64_t at_us = clock_us() + ROUND_US;
+    uint64_t at_us = t->asked_us + t->round_us;
     struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
                           .tv_nsec = (long)(at_us % 1000000) * 1000};
     pthread_mutex_lock(&t->lock);

@@ -60,9 +60,10 @@ enum trace_service { TRACE_SERVICE_OTHER, TRACE_SERVICE_TAKE, TRACE_SERVICE_GIVE
 
 /* What a daemon answers who collects a trace; numbers are those of cursor.h.
  *
- *   pulled = state more untraced clock *block
+ *   pulled = state waits untraced clock *block
  *   state    = u8   ; enum trace_state
- *   more     = u8   ; 1: there is more, and it is to be asked for at once
+ *   waits    = u8   ; percent of the fullest ring that were full; TRACE_WAITS_MORE: not all was
+ *                   ; taken, and the rest is to be asked for at once
  *   untraced = u32  ; tasks of the host for which there was no room
  *   clock    = u64  ; of the host, CLOCK_MONOTONIC, nanoseconds
  *   block  = tid parent flags ticks0 ns0 ticks1 ns1 dropped command open from names size bytes
@@ -77,6 +78,7 @@ enum trace_service { TRACE_SERVICE_OTHER, TRACE_SERVICE_TAKE, TRACE_SERVICE_GIVE
  */
 enum trace_state { TRACE_RUNS = 1, TRACE_ENDS = 2 };
 #define TRACE_PULLED_BYTES 14
+#define TRACE_WAITS_MORE 255
 enum { TRACE_TASK_ENDED = 1, TRACE_TASK_BIG = 2 };
 
 /* What a FRAME_TRACE asks: number op=u8. */

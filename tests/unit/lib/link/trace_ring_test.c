@@ -75,7 +75,7 @@ static void test_what_finds_no_room_is_counted(void)
     came += read_on(&reading, from, bytes, size);
     CU_ASSERT(reading.good);
     CU_ASSERT_EQUAL(reading.last.word[0], i + 10);
-    CU_ASSERT(came == i - 10 + 1 && !trace_ring_waits(daemon) && daemon->dropped == 10);
+    CU_ASSERT(came == i - 10 + 1 && trace_ring_waiting(daemon) == 0 && daemon->dropped == 10);
     trace_ring_close(task);
     trace_ring_close(daemon);
 }
