@@ -19,7 +19,7 @@ sleep 6
 mandel --size 6000x4000 --iterations 20000 --bag --tasks 12 --baseline 0 >"$scratch/out" &
 mandel=$!
 sleep 45
-XDG_RUNTIME_DIR=$scratch "$BUILD/tests/tool/browse" "$scratch/browser" "$(cat "$scratch/url")" 1300 1480 'until=document.documentElement.dataset.drawn > 4' "shot=$scratch/picture"
+XDG_RUNTIME_DIR=$scratch "$BUILD/tests/tool/browse" "$scratch/browser" "$(cat "$scratch/url")" 1300 1760 'until=document.documentElement.dataset.drawn > 4 && matrix !== null' "shot=$scratch/picture"
 base64 -d "$scratch/picture" >"$here/../live-page.png"
 kill $mandel 2>/dev/null || true
 wait $mandel || true

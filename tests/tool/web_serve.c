@@ -1,4 +1,4 @@
-/* links: tests/tool/web_feed.c tools/web/web_board.c tools/web/web_work.c tools/web/web_waits.c tools/web/web_flights.c tools/top/work_rates.c tools/top/work_columns.c tools/list/columns.c tools/list/table.c tools/base/tid.c tools/web/web_told.c tools/web/web_door.c tools/web/web_server.c tools/list/report_value.c proto/http/http.c libcovey -ljansson */
+/* links: tests/tool/web_feed.c tools/web/web_board.c tools/web/web_work.c tools/web/web_waits.c tools/web/web_flights.c tools/web/web_matrix.c tools/top/work_rates.c tools/top/work_columns.c tools/list/columns.c tools/list/table.c tools/base/tid.c tools/web/web_told.c tools/web/web_door.c tools/web/web_server.c tools/list/report_value.c proto/http/http.c libcovey -ljansson */
 /*
  * web_serve HOSTS TASKS CHURN PERIOD_MS LOOKS BYTES_PER_S [NAME] - serves the live page of a VM
  * that is made up (web_feed.c), prints its address, and takes a look each PERIOD_MS, LOOKS of them;

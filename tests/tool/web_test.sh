@@ -146,6 +146,14 @@ if command -v chromium >/dev/null; then
     expect "a table of those with most" [ "$(line 2)" = 12 ]
     expect "a ring of so many tasks as have room" [ "$(line 3)" = 96 ]
     expect "and no more dots than are meant" [ "$(tail -n 1 "$dir/out")" = true ]
+    expect "bytes between hosts" seen 'until=matrix !== null && matrix.cells.length > 0 && net !== null && newest >= 300 && (draw(), true)' 'eval=document.getElementById("matrixnote").textContent' \
+        'eval=document.querySelectorAll("#cells tbody tr").length' 'eval=(() => { const c = document.getElementById("matrix"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i + 2] > d[i + 1] + 30; return n > 500; })()' \
+        'eval=/^ *s[1-4] .* down .* up .*[1-9]/m.test(document.getElementById("network").textContent)' 'eval=cellText(matrix.cells[0])'
+    expect "are told of, with what is left out" grep -qE '^Rows send, columns receive: .* The darkest is [0-9.]+ [kMG]?B, in steps .* Not all tasks were asked[.]' "$dir/out"
+    expect "in a table of the pairs with most" [ "$(line 2)" = 12 ]
+    expect "in a picture" [ "$(line 3)" = true ]
+    expect "and on the links of switches" [ "$(line 4)" = true ]
+    expect "each in words" grep -qE '^node[0-9]+ to node[0-9]+: [0-9.]+ [kMG]?B/s now, [0-9.]+ [kMG]?B since covey web began$' "$dir/out"
     # samples of the past come last, and rows go to other tasks: the words are of one that has all that is told
     expect "what tasks do" seen 'until=first <= newest - S + 1 && (document.getElementById("open").click(), draw(), told = drawnRows.findIndex(r => r.task !== undefined && shares[taskBytes[place(newest) * TASKS + r.task]] && taskFigures[r.task * FIGURES + 2] !== UNKNOWN)) >= 0 && (told = describe(0, TOP + H * (1 + told) - 1), true)' 'eval=told' \
         'eval=(() => { const c = document.getElementById("timeline"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, has = n => { for (let i = 0; i < d.length; i += 4) if (d[i] === ink[n][0] && d[i + 1] === ink[n][1] && d[i + 2] === ink[n][2]) return true; return false; }; return ["compute", "call", "wait"].map(has).join(); })()'

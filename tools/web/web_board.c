@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(BOARD_HOSTS <= WEB_MATRIX_HOSTS, "each row of a host has one in the matrix");
+
 #define EVENTS_A_LOOK 16 /* lines of the board's own */
 
 struct board *board_create(const char *vm, int period_ms)
@@ -141,6 +143,8 @@ static int row_for_host(struct board *board)
             oldest = i;
     for (int s = 0; oldest >= 0 && s < BOARD_SAMPLES; s++)
         memset(board->host_samples[s][oldest], WEB_UNKNOWN, BOARD_HOST_BYTES);
+    if (oldest >= 0)
+        web_matrix_forget(&board->matrix, oldest);
     return oldest;
 }
 
@@ -422,6 +426,29 @@ static void take_held(struct board *board, const struct web_look *look)
     board->held.left_out = look->held_count - n;
 }
 
+/* By index of a host: the row of the one that has it now, and 1. */
+#define INDEX_MAX 4096
+
+static void take_matrix(struct board *board)
+{
+    uint16_t rows[INDEX_MAX] = {0};
+    web_matrix_look(&board->matrix);
+    for (int i = 0; i < board->hosts_used; i++) {
+        const struct board_host *row = &board->hosts[i];
+        if (row->is.state != COVEY_HOST_DOWN && row->is.index >= 0 && row->is.index < INDEX_MAX)
+            rows[row->is.index] = (uint16_t)(i + 1);
+    }
+    for (int i = 0; i < board->flights.pairs; i++) {
+        const struct web_flight *f = &board->flights.all[i];
+        int from = covey_tid_host(f->from), to = covey_tid_host(f->to);
+        if (from >= 0 && to >= 0 && from < INDEX_MAX && to < INDEX_MAX && rows[from] != 0 &&
+            rows[to] != 0)
+            web_matrix_add(&board->matrix, rows[from] - 1, rows[to] - 1, f->bytes);
+        else
+            board->matrix.left_out += f->bytes;
+    }
+}
+
 static bool same_network(const struct board_network *a, const struct board_network *b)
 {
     return a->node_count == b->node_count && a->link_count == b->link_count &&
@@ -461,6 +488,7 @@ void board_take(struct board *board, const struct web_look *look)
     take_held(board, look);
     web_waits_take(&board->waits, look);
     web_flights_take(&board->flights, look);
+    take_matrix(board);
     take_network(board, look);
     for (int i = 0; i < look->line_count; i++)
         add_line(board, look->lines[i].host, "%s", look->lines[i].text);

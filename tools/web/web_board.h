@@ -7,6 +7,7 @@
 #define COVEY_TOOLS_WEB_BOARD_H
 
 #include "tools/web/web_flights.h"
+#include "tools/web/web_matrix.h"
 #include "tools/web/web_waits.h"
 #include "tools/web/web_work.h"
 
@@ -75,6 +76,7 @@ struct board {
     uint8_t task_samples[BOARD_SAMPLES][BOARD_TASKS]; /* a byte each: enum web_task_byte */
     struct web_waits waits;
     struct web_flights flights;
+    struct web_matrix matrix; /* of the rows of hosts */
     struct board_bag bags[BOARD_BAGS];
     int bag_count, bags_left_out;
     struct board_held held;

@@ -40,7 +40,7 @@ static void put_pair(struct web_flights *flights, const struct covey_task_peer *
     }
     if (flight.messages == 0)
         return;
-    flights->pairs++;
+    flights->all[flights->pairs++] = flight;
     flights->messages += flight.messages;
     flights->bytes += flight.bytes;
     put_row(flights, &flight);
@@ -55,8 +55,12 @@ void web_flights_take(struct web_flights *flights, const struct web_look *look)
         return;
     size_t n = (size_t)look->peer_count;
     struct covey_task_peer *now = calloc(n + 1, sizeof *now);
-    if (now == NULL)
+    free(flights->all);
+    flights->all = calloc(n + 1, sizeof *flights->all);
+    if (now == NULL || flights->all == NULL) {
+        free(now);
         return;
+    }
     if (n > 0)
         memcpy(now, look->peers, n * sizeof *now);
     qsort(now, n, sizeof *now, compare_pairs);
@@ -75,4 +79,5 @@ void web_flights_take(struct web_flights *flights, const struct web_look *look)
 void web_flights_end(struct web_flights *flights)
 {
     free(flights->before);
+    free(flights->all);
 }

@@ -19,6 +19,7 @@ struct web_flights {
     uint64_t messages, bytes;            /* of all */
     bool some_left_out;                  /* not all tasks were asked */
     struct web_flight rows[WEB_FLIGHTS]; /* the most messages first */
+    struct web_flight *all;              /* `pairs` of them, in no order; NULL: none */
     struct covey_task_peer *before;      /* the counts of the last look; NULL: there was none */
     int before_count;
 };

@@ -54,7 +54,8 @@ void web_told_begin(struct web_told *told, const struct board *board)
                               .now = true,
                               .figures = board->tasks_used > 0,
                               .waits = true,
-                              .flights = board->flights.pairs > 0,
+                              .flights = board->flights.before != NULL,
+                              .matrix = board->matrix.count > 0,
                               .bags = board->bag_count > 0,
                               .held = board->held.count > 0};
     for (int i = 0; i < board->hosts_used; i++)
@@ -71,6 +72,7 @@ void web_told_look(struct web_told *told, const struct board *board)
     told->figures = board->tasks_used > 0;
     told->bags = board->bag_count > 0 || told->bags_before > 0;
     told->flights = board->flights.pairs > 0 || told->flights_before > 0;
+    told->matrix = board->matrix.count > 0; /* cells go only where others come */
     told->held = board->held.count > 0 || told->held_before > 0;
 }
 
@@ -261,6 +263,23 @@ static json_t *flights_json(struct web_told *told, const struct board *board)
                      (int)flights->some_left_out, "rows", rows);
 }
 
+static json_t *matrix_json(const struct board *board)
+{
+    enum { CELL_BYTES = 4 };
+    const struct web_matrix *matrix = &board->matrix;
+    uint8_t all[WEB_MATRIX_CELLS][CELL_BYTES];
+    for (int i = 0; i < matrix->count; i++) {
+        const struct web_cell *cell = &matrix->cells[i];
+        all[i][0] = cell->from;
+        all[i][1] = cell->to;
+        all[i][2] = web_rate_byte((double)cell->now * 1000 / board->period_ms);
+        all[i][3] = web_rate_byte((double)cell->all);
+    }
+    return json_pack("{s:i,s:o,s:f}", "cells", matrix->count, "c",
+                     base64_json(all[0], sizeof all, (size_t)matrix->count * CELL_BYTES, 0, 1),
+                     "leftOut", (double)matrix->left_out);
+}
+
 static json_t *lines_json(struct web_told *told, const struct board *board)
 {
     uint64_t oldest = board->line_count < BOARD_LINES ? 0 : board->line_count - BOARD_LINES, lost;
@@ -330,6 +349,8 @@ char *web_told_next(struct web_told *told, const struct board *board, size_t *si
         return event_text("waits", waits_json(board), size);
     if (take(&told->flights))
         return event_text("flights", flights_json(told, board), size);
+    if (take(&told->matrix))
+        return event_text("matrix", matrix_json(board), size);
     if (take(&told->figures))
         return event_text("figures", figures_json(board), size);
     if (take(&told->bags))

@@ -16,6 +16,11 @@
  *   waits     {all, unknown, leftOut, first, forFirst,
  *             rows: [[tid, host, program, what, seconds]]}
  *                                                         first: such a row, too, or null
+ *   flights   {pairs, messages, bytes, leftOut, rows: [[from, to, messages, bytes]]}
+ *   matrix    {cells, c, leftOut}                       who sends to whom by hosts: in base64 four
+ *                                                         bytes a cell: the rows of both, bytes
+ *                                                         a second now and bytes since the first
+ *                                                         look; leftOut: bytes that have no cell
  *   lines     {leftOut, rows: [[host, text]]}
  *   network   {leftOut, nodes: [[name, isSwitch]], links: [[a, b, bits a second]]}
  *
@@ -34,8 +39,8 @@ struct web_told {
     uint64_t past;    /* samples before this one are to be told yet, if they are kept */
     uint64_t lines;   /* the line that is told next */
     uint64_t network; /* the version */
-    bool now, figures, bags, held, waits, flights; /* to be told */
-    int bags_before, held_before, flights_before;  /* rows that were told last */
+    bool now, figures, bags, held, waits, flights, matrix; /* to be told */
+    int bags_before, held_before, flights_before;          /* rows that were told last */
 };
 
 /* The viewer has come; and a look was taken by the board. */

@@ -1,4 +1,4 @@
-/* links: tests/tool/web_feed.c tools/web/web_board.c tools/web/web_work.c tools/web/web_waits.c tools/web/web_flights.c tools/top/work_rates.c tools/top/work_columns.c tools/list/columns.c tools/list/table.c tools/base/tid.c tools/web/web_told.c tools/web/web_door.c tools/list/report_value.c proto/http/http.c libcovey -ljansson */
+/* links: tests/tool/web_feed.c tools/web/web_board.c tools/web/web_work.c tools/web/web_waits.c tools/web/web_flights.c tools/web/web_matrix.c tools/top/work_rates.c tools/top/work_columns.c tools/list/columns.c tools/list/table.c tools/base/tid.c tools/web/web_told.c tools/web/web_door.c tools/list/report_value.c proto/http/http.c libcovey -ljansson */
 /*
  * tool_web_test.c - the live page without sockets: who may have it, what is kept of looks, what a
  * viewer is told of it, and how much in a second.
@@ -353,6 +353,64 @@ static void of_many_pairs_the_busiest_are_kept(void)
     board_destroy(board);
 }
 
+/* ---- bytes between hosts ---- */
+
+static void cells_have_what_is_of_now_and_of_ever(void)
+{
+    struct web_matrix *matrix = calloc(1, sizeof *matrix);
+    web_matrix_add(matrix, 3, 255, 10);
+    web_matrix_add(matrix, 255, 3, 7);
+    web_matrix_add(matrix, 3, 255, 5);
+    web_matrix_add(matrix, 0, 0, 0);
+    CU_ASSERT(matrix->count == 2 && matrix->cells[0].now == 15 && matrix->cells[1].all == 7);
+    web_matrix_look(matrix);
+    web_matrix_add(matrix, 255, 3, 1);
+    CU_ASSERT(matrix->cells[0].now == 0 && matrix->cells[0].all == 15);
+    CU_ASSERT(matrix->cells[1].now == 1 && matrix->cells[1].all == 8);
+    web_matrix_add(matrix, 4, 5, 2);
+    web_matrix_forget(matrix, 3);
+    CU_ASSERT(matrix->count == 1 && matrix->cells[0].from == 4 && matrix->cells[0].to == 5);
+    web_matrix_add(matrix, 3, 255, 1);
+    CU_ASSERT(matrix->count == 2 && matrix->cells[1].all == 1);
+    free(matrix);
+}
+
+static void who_had_least_makes_room(void)
+{
+    struct web_matrix *matrix = calloc(1, sizeof *matrix);
+    for (int i = 0; i < WEB_MATRIX_CELLS; i++)
+        web_matrix_add(matrix, i % 256, i / 256, 100 + (uint64_t)i);
+    web_matrix_add(matrix, 9, 9, 100); /* no more than the least one has had */
+    CU_ASSERT(matrix->count == WEB_MATRIX_CELLS && matrix->left_out == 100);
+    web_matrix_add(matrix, 9, 9, 101);
+    CU_ASSERT(matrix->count == WEB_MATRIX_CELLS && matrix->left_out == 200);
+    CU_ASSERT_EQUAL(matrix->at[0][0], 0);
+    for (int i = 0; i < WEB_MATRIX_CELLS; i++) {
+        const struct web_cell *cell = &matrix->cells[i];
+        CU_ASSERT_EQUAL(matrix->at[cell->from][cell->to], i + 1);
+    }
+    free(matrix);
+}
+
+static void a_board_has_all_bytes_that_flew(void)
+{
+    const struct web_feed feed = {.hosts = 3, .tasks = 2};
+    struct board *board = board_create("vm", 2000);
+    uint64_t now = 0, all = 0, flew = 0;
+    for (int look = 0; look < 4; look++) {
+        take(board, &feed, look);
+        flew += board->flights.bytes;
+    }
+    for (int i = 0; i < board->matrix.count; i++) {
+        now += board->matrix.cells[i].now;
+        all += board->matrix.cells[i].all;
+        CU_ASSERT(board->matrix.cells[i].from < 3 && board->matrix.cells[i].to < 3);
+    }
+    CU_ASSERT(now == board->flights.bytes && all == flew && flew > 0);
+    CU_ASSERT_EQUAL(board->matrix.left_out, 0);
+    board_destroy(board);
+}
+
 /* ---- what is told ---- */
 
 struct heard {
@@ -526,6 +584,9 @@ static const struct test_case cases[] = {
     {"most wait for one", most_wait_for_one},
     {"what flew is what is more", what_flew_is_what_is_more},
     {"of many pairs the busiest are kept", of_many_pairs_the_busiest_are_kept},
+    {"cells have what is of now and of ever", cells_have_what_is_of_now_and_of_ever},
+    {"who had least makes room", who_had_least_makes_room},
+    {"a board has all bytes that flew", a_board_has_all_bytes_that_flew},
     {"a viewer is told all once", a_viewer_is_told_all_once},
     {"hostile names stay texts", hostile_names_stay_texts},
     {"a slow viewer gets the newest", a_slow_viewer_gets_the_newest},
