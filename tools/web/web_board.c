@@ -393,8 +393,8 @@ static void take_tasks(struct board *board, const struct web_look *look)
 
 static double bag_rate(const struct board *board, const struct covey_bag_info *now)
 {
-    for (int i = 0; i < board->bag_count; i++) {
-        const struct covey_bag_info *before = &board->bags[i].is;
+    for (int i = 0; i < board->bags.count; i++) {
+        const struct covey_bag_info *before = &board->bags.rows[i].is;
         if (strcmp(before->name, now->name) == 0 && before->done <= now->done)
             return (double)(now->done - before->done) * 1000 / board->period_ms;
     }
@@ -408,13 +408,13 @@ static void take_bags(struct board *board, const struct web_look *look)
     for (int i = 0; i < n; i++)
         rates[i] = bag_rate(board, &look->bags[i]);
     for (int i = 0; i < n; i++) {
-        struct board_bag *row = &board->bags[i];
+        struct board_bag *row = &board->bags.rows[i];
         int host = find_in_look(look, look->bags[i].holder);
         *row = (struct board_bag){.is = look->bags[i], .rate = rates[i]};
         snprintf(row->holder, sizeof row->holder, "%s", host < 0 ? "" : look->hosts[host].name);
     }
-    board->bag_count = n;
-    board->bags_left_out = look->bag_count - n;
+    board->bags.count = n;
+    board->bags.left_out = look->bag_count - n;
 }
 
 static void take_held(struct board *board, const struct web_look *look)

@@ -55,6 +55,11 @@ struct board_bag {
     double rate; /* items done a second, since the look before */
 };
 
+struct board_bags {
+    struct board_bag rows[BOARD_BAGS];
+    int count, left_out;
+};
+
 struct board_held { /* locks and tokens */
     struct covey_held rows[BOARD_HELD];
     int count, left_out;
@@ -77,8 +82,7 @@ struct board {
     struct web_waits waits;
     struct web_flights flights;
     struct web_matrix matrix; /* of the rows of hosts */
-    struct board_bag bags[BOARD_BAGS];
-    int bag_count, bags_left_out;
+    struct board_bags bags;
     struct board_held held;
     struct web_line lines[BOARD_LINES]; /* line n is kept at n % BOARD_LINES */
     uint64_t line_count;

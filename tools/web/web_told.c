@@ -56,7 +56,7 @@ void web_told_begin(struct web_told *told, const struct board *board)
                               .waits = true,
                               .flights = board->flights.before != NULL,
                               .matrix = board->matrix.count > 0,
-                              .bags = board->bag_count > 0,
+                              .bags = board->bags.count > 0,
                               .held = board->held.count > 0};
     for (int i = 0; i < board->hosts_used; i++)
         told->rows[i] = true;
@@ -70,7 +70,7 @@ void web_told_look(struct web_told *told, const struct board *board)
         told->rows[i] = told->rows[i] || board->changed[i];
     told->now = told->waits = true;
     told->figures = board->tasks_used > 0;
-    told->bags = board->bag_count > 0 || told->bags_before > 0;
+    told->bags = board->bags.count > 0 || told->bags_before > 0;
     told->flights = board->flights.pairs > 0 || told->flights_before > 0;
     told->matrix = board->matrix.count > 0; /* cells go only where others come */
     told->held = board->held.count > 0 || told->held_before > 0;
@@ -195,16 +195,17 @@ static json_t *figures_json(const struct board *board)
 static json_t *bags_json(struct web_told *told, const struct board *board)
 {
     json_t *rows = json_array();
-    for (int i = 0; i < board->bag_count; i++) {
-        const struct covey_bag_info *b = &board->bags[i].is;
-        json_array_append_new(
-            rows, json_pack("[o,o,b,I,I,I,I,I,o]", report_text(b->name),
-                            report_text(board->bags[i].holder), (int)b->closed, (json_int_t)b->put,
-                            (json_int_t)b->done, (json_int_t)b->ready, (json_int_t)b->leased,
-                            (json_int_t)b->set_aside, report_not_negative(board->bags[i].rate)));
+    for (int i = 0; i < board->bags.count; i++) {
+        const struct covey_bag_info *b = &board->bags.rows[i].is;
+        json_array_append_new(rows, json_pack("[o,o,b,I,I,I,I,I,o]", report_text(b->name),
+                                              report_text(board->bags.rows[i].holder),
+                                              (int)b->closed, (json_int_t)b->put,
+                                              (json_int_t)b->done, (json_int_t)b->ready,
+                                              (json_int_t)b->leased, (json_int_t)b->set_aside,
+                                              report_not_negative(board->bags.rows[i].rate)));
     }
-    told->bags_before = board->bag_count;
-    return json_pack("{s:i,s:o}", "leftOut", board->bags_left_out, "rows", rows);
+    told->bags_before = board->bags.count;
+    return json_pack("{s:i,s:o}", "leftOut", board->bags.left_out, "rows", rows);
 }
 
 static json_t *held_json(struct web_told *told, const struct board *board)
