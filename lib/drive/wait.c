@@ -267,6 +267,8 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
             poller_look(vm);
             came = done(context);
         }
+        if (came)
+            break; /* it goes on at once, without a look at the clock */
         now_us = clock_us();
         if ((moved || vm->inbox.arrived_bytes != arrived_bytes) && end_us < now_us + MOVED_US)
             end_us = now_us + MOVED_US;
@@ -314,7 +316,8 @@ static bool give_way_again(struct covey *vm, bool (*done)(void *), void *context
         else if (near || turn % STREAM_TURNS == 0 || !look_at_stream(vm))
             poller_look(vm);
         came = done(context);
-        now_us = clock_us();
+        if (!came)
+            now_us = clock_us();
     }
     return came;
 }
@@ -365,11 +368,9 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
         vm->wait.crowded = false;
     bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
     came = came || (hopeful && spin(vm, done, context, for_us, deadline_us));
-    if (!came && vm->wait.crowded && may_crowd) {
+    bool gives_way = !came && vm->wait.crowded && may_crowd;
+    if (gives_way)
         came = give_way_again(vm, done, context, deadline_us);
-        bool pays = came && clock_us() - start_us < CROWD_LONG_US;
-        learn(&vm->wait.crowd_doubt, pays ? -CROWD_PAYS : 1);
-    }
     bool soon = came;
     while (!came && vm->home.lost == 0 && now_us < deadline_us) {
         bool moved = sleep_and_handle(vm, POLLER_TASK, deadline_us) || vm->inbox.arriving > 0;
@@ -378,6 +379,8 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
     }
     /* One wait of another kind changes no habit, but a spin that was of use does. */
     uint64_t took_us = clock_us() - start_us;
+    if (gives_way)
+        learn(&vm->wait.crowd_doubt, soon && took_us < CROWD_LONG_US ? -CROWD_PAYS : 1);
     bool quick = soon || (took_us < SHORT_US && !hopeful);
     if (hopeful && quick)
         vm->wait.doubt = 0;
