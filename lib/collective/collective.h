@@ -64,9 +64,9 @@ struct sharing {
     struct yielding {
         unsigned doubt; /* whether it pays when a call waits for them */
         struct giving giving;
-    } of_small, of_large; /* arrays */
-    bool crowded;         /* they are more than there are processors */
-    unsigned reqs;        /* of calls that wait for them, and nothing else */
+    } of_small, of_large, of_boxes; /* arrays */
+    bool crowded;                   /* they are more than there are processors */
+    unsigned reqs;                  /* of calls that wait for them, and nothing else */
 };
 
 /* Whether members cast: never, where the table says so, or always, for all of them force the route

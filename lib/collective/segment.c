@@ -25,7 +25,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FORMAT 0x53656705u /* struct segment_memory, version 5 */
+#define FORMAT 0x53656706u /* struct segment_memory, version 6 */
 #define LINE 64
 #define SLOTS_MAX (2 * SEGMENT_CALLS)
 #define CALLS (1u << 30) /* numbers of calls, see segment_sequence() */
@@ -65,7 +65,7 @@ struct segment_memory {
     struct person persons[SEGMENT_MEMBERS_MAX];
     struct leaving leaving[2];
     /* for each slot: struct slot, a card of each member; SEGMENT_AREAS times: the areas, the
-     * result; SEGMENT_LARGES times: the large areas, the large result */
+     * result; SEGMENT_LARGES times: the large areas, the large result; boxes */
     _Alignas(LINE) uint8_t slots[];
 };
 
@@ -94,7 +94,8 @@ static size_t large_bytes(int members)
 static size_t segment_bytes(int members)
 {
     return sizeof(struct segment_memory) + slot_count(members) * slot_bytes(members) +
-           SEGMENT_AREAS * areas_bytes(members) + SEGMENT_LARGES * large_bytes(members);
+           SEGMENT_AREAS * areas_bytes(members) + SEGMENT_LARGES * large_bytes(members) +
+           boxes_bytes(members);
 }
 
 uint32_t segment_sequence(uint32_t call, int part)
@@ -239,8 +240,10 @@ static struct team_segment *segment_map(int memory_fd, int members, int me)
                                .seen_left = seen_left,
                                .fences = true};
     s->memory = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
-    if (s->memory != MAP_FAILED)
+    if (s->memory != MAP_FAILED) {
+        boxes_open(&s->boxes, large_area(s, SEGMENT_LARGES * (size_t)(members + 1)), members, me);
         return s;
+    }
     free(s->pids);
     free(s->seen_left);
     free(s);

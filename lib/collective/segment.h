@@ -16,6 +16,8 @@
 #ifndef COVEY_LIB_COLLECTIVE_SEGMENT_H
 #define COVEY_LIB_COLLECTIVE_SEGMENT_H
 
+#include "lib/link/boxes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +50,8 @@ struct team_segment {
     uint32_t areas_taken[SEGMENT_AREAS]; /* the operation that did last; 0: none */
     uint32_t large_taken[SEGMENT_LARGES];
     bool uses_areas, uses_large; /* the caller has the pages of all of them */
+    bool crowded;                /* all members know of fewer processors than members */
+    struct boxes boxes;
 };
 
 /* How far a member is with an operation. */

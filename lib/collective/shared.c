@@ -1,6 +1,7 @@
 /*
  * shared.c - what each member does in a collective call through shared memory: a script of acts for
- * each operation, small and large, root and others. Acts of reductions are in shared_fold.c.
+ * each operation, small and large, root and others. Acts of reductions are in shared_fold.c, those
+ * of boxes in shared_boxes.c.
  *
  * What passes through the segment is copied twice, but by plain copies, and a member that only
  * brings something goes on at once.
@@ -318,6 +319,8 @@ SCRIPT(prefix_large, await_slot, fold_arrive_in_chain, await_previous, fold_with
 SCRIPT(transpose, await_slot, arrive_with_blocks, await_all, take_column, leave);
 SCRIPT(transpose_large, await_slot, arrive_with_copy, await_all, take_column, reach_first,
        await_first, leave);
+SCRIPT(transpose_by_boxes, boxes_await_turn, arrive, boxes_own_block, boxes_await, boxes_exchange,
+       boxes_end, leave);
 
 #define BOTH(script)                                                                               \
     {                                                                                              \
@@ -404,8 +407,19 @@ uint32_t shared_plan(struct shared_job *job, struct covey_team *team)
     return (uint32_t)((job->bytes + job->piece.most - 1) / job->piece.most);
 }
 
+/* Long blocks of an alltoall do where members wait for processors anyway: there that takes two
+ * thirds of the time of reading each other's memory, or half of it, whether pages are large or
+ * small. */
+bool shared_uses_boxes(const struct shared_job *job)
+{
+    return job->call.kind == SHARED_ALLTOALL && job->size == SHARED_LARGE &&
+           job->segment->crowded && job->segment->boxes.base != NULL;
+}
+
 static shared_act *const *script_of(const struct shared_job *job)
 {
+    if (shared_uses_boxes(job))
+        return transpose_by_boxes;
     /* Of two members each can fold at once what both brought. */
     if (members(job) == 2 && job->size == SHARED_SMALL && job->call.kind == SHARED_ALLREDUCE)
         return fold_each;
@@ -422,6 +436,8 @@ void shared_number(struct shared_job *job, uint32_t call, int part)
     job->piece.before[0] = 0;
     if (job->size == SHARED_SMALL && !job->beside_card)
         job->piece.before[0] = segment_take_area(job->segment, job->sequence);
+    else if (shared_uses_boxes(job))
+        job->turn = boxes_take_turn(&job->segment->boxes);
     else if (job->size == SHARED_MEDIUM)
         segment_take_large(job->segment, job->sequence,
                            (uint32_t)((job->bytes + piece->most - 1) / piece->most),
@@ -483,6 +499,8 @@ bool shared_waits_in_vain(const struct shared_job *job, int member)
         return stage == STAGE_ABSENT;
     if (act == await_lower)
         return stage == STAGE_ABSENT && member < job->segment->me;
+    if (act == boxes_await)
+        return boxes_owe(job, member);
     if (act == await_previous)
         return stage < STAGE_FIRST && member < job->segment->me;
     if (act == await_next)

@@ -75,6 +75,7 @@ struct shared_job {
     bool beside_card; /* it is so small that it passes in the lines of cards */
     struct shared_piece piece;
     uint8_t *memory;         /* of its own, if it needs some */
+    uint32_t turn;           /* of its own, if it uses boxes */
     struct shared_job *next; /* in the list of those that wait */
     covey_req_t *req;        /* that it ends; NULL: the caller itself waits */
     bool told;               /* the caller has been woken to go on */
@@ -120,6 +121,8 @@ void shared_team_broke(struct covey_team *team); /* its requests end */
 uint32_t shared_plan(struct shared_job *job, struct covey_team *team);
 /* Gives it the number of the first of those and finds its script. */
 void shared_number(struct shared_job *job, uint32_t call, int part);
+/* Whether what is long goes through boxes (boxes.h). */
+bool shared_uses_boxes(const struct shared_job *job);
 /* The operation that must have ended before the next one takes its large areas; 0: none. */
 uint32_t shared_before(const struct shared_job *job);
 /* Carries out acts up to one that waits, or the end; without the lock. */

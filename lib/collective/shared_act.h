@@ -1,5 +1,6 @@
 /*
- * shared_act.h - what the acts in shared.c and in shared_fold.c are made of, and the latter acts.
+ * shared_act.h - what the acts in shared.c, shared_fold.c and shared_boxes.c are made of, and
+ * the acts of the latter two.
  */
 #ifndef COVEY_LIB_COLLECTIVE_SHARED_ACT_H
 #define COVEY_LIB_COLLECTIVE_SHARED_ACT_H
@@ -68,5 +69,11 @@ shared_act fold_common_part, fold_own_block;
 shared_act fold_own_part, fold_read_results;
 shared_act fold_arrive_aside, fold_part_aside, fold_read_parts_aside;
 shared_act fold_arrive_in_chain, fold_with_previous, fold_take_exclusive;
+
+/* ---- shared_boxes.c ---- */
+
+shared_act boxes_await_turn, boxes_own_block, boxes_await, boxes_exchange, boxes_end;
+/* Whether that member has not sent all to the caller, or not been sent all. */
+bool boxes_owe(const struct shared_job *job, int member);
 
 #endif

@@ -34,11 +34,13 @@
 #define LOOKS_CROWDED 8 /* where more tasks of the team than processors are */
 #define OFFERS 32       /* of the processor, at least; then the task sleeps, */
 #define YIELD_US 50     /* but not before so long, */
-#define YIELD_LARGE_US 300 /* while others read or reduce large arrays, */
-#define YIELD_HOSTS_US 150 /* while the lead of this host waits for those of others */
-#define LONG_US 500        /* a wait in which yielding was in vain: others had the processor, */
-#define LONG_LARGE_US 3000 /* or for large arrays, which take their time, if it did not sleep */
-#define DOUBT_LIMIT 4      /* from here on only every 16th wait yields */
+#define YIELD_LARGE_US 300  /* while others read or reduce large arrays, */
+#define YIELD_BOXES_US 2000 /* while they copy what is in boxes, one after the other, */
+#define BOXES_TURNS 4       /* of others, that may pass in one offer */
+#define YIELD_HOSTS_US 150  /* while the lead of this host waits for those of others */
+#define LONG_US 500         /* a wait in which yielding was in vain: others had the processor, */
+#define LONG_LARGE_US 3000  /* or for large arrays, which take their time, if it did not sleep */
+#define DOUBT_LIMIT 4       /* from here on only every 16th wait yields */
 #define DOUBT_MAX 8
 
 /* ---- those that wait ------------------------------------------------------------------------- */
@@ -150,7 +152,27 @@ static bool look_often(struct shared_job *job, int times)
 static struct yielding *yielding_of(const struct shared_job *job)
 {
     struct sharing *shared = &job->team->shared;
+    if (shared_uses_boxes(job))
+        return &shared->of_boxes;
     return job->size == SHARED_SMALL ? &shared->of_small : &shared->of_large;
+}
+
+/* For how long to yield at least. */
+static uint64_t yield_us(const struct shared_job *job)
+{
+    if (shared_uses_boxes(job))
+        return YIELD_BOXES_US;
+    if (job->size != SHARED_SMALL)
+        return YIELD_LARGE_US;
+    return job->req != NULL ? YIELD_HOSTS_US : YIELD_US;
+}
+
+/* Yields once; true: somebody else kept the processor for so long that this is in vain. Those who
+ * copy what is in all of their boxes keep it longer than others, and one does after the other. */
+static bool offer_is_vain(const struct shared_job *job, struct yielding *yielding)
+{
+    uint64_t turns = shared_uses_boxes(job) ? BOXES_TURNS : 1;
+    return giving_learn(&yielding->giving, giving_offer() / turns);
 }
 
 /* Looks, and yields for a while; true: it can go on. A wait that ends soon would end sooner by
@@ -159,14 +181,13 @@ static struct yielding *yielding_of(const struct shared_job *job)
 static bool yield_to_members(struct shared_job *job, uint64_t start_us)
 {
     struct yielding *yielding = yielding_of(job);
-    bool large = job->size != SHARED_SMALL;
-    uint64_t for_us = large ? YIELD_LARGE_US : job->req != NULL ? YIELD_HOSTS_US : YIELD_US;
+    uint64_t for_us = yield_us(job);
     bool hopeful = yielding->doubt < DOUBT_LIMIT || (job->sequence & 0x1e) == 0;
     hopeful = hopeful && giving_may(&yielding->giving);
     int looks = job->team->shared.crowded ? LOOKS_CROWDED : LOOKS_AGAIN;
     bool can = false;
     for (int offers = 1; hopeful && !can; offers++) {
-        hopeful = !giving_learn(&yielding->giving, giving_offer());
+        hopeful = !offer_is_vain(job, yielding);
         can = look_often(job, looks);
         hopeful = hopeful && (offers < OFFERS || clock_us() < start_us + for_us);
     }

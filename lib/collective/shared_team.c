@@ -28,7 +28,7 @@
 #define OFFER_US 5000000u /* that a member waits for one */
 #define OFFER_BYTES 8
 
-enum { HAS_SEGMENT = 1, READS_OTHERS = 2 };
+enum { HAS_SEGMENT = 1, READS_OTHERS = 2, IS_CROWDED = 4 };
 
 /* ---- offers ---------------------------------------------------------------------------------- */
 
@@ -256,11 +256,17 @@ static void companions_agree(struct collective *c, struct companions *k)
     collective_fence(c);
 }
 
-/* All have said where their numbers are. */
-static int read_others(struct collective *c, void *arg)
+/* All have said where their numbers are, and whether they share processors is known. */
+static int look_around(struct collective *c, void *arg)
 {
     struct companions *k = arg;
-    struct team_segment *s = collective_team(c)->shared.segment;
+    struct sharing *shared = &collective_team(c)->shared;
+    struct team_segment *s = shared->segment;
+    cpu_set_t processors;
+    if (sched_getaffinity(0, sizeof processors, &processors) == 0)
+        shared->crowded = k->on.size > CPU_COUNT(&processors);
+    if (shared->crowded)
+        k->own |= IS_CROWDED;
     if ((k->own & HAS_SEGMENT) != 0 && collective_team(c)->vm->links.peeking != PEEKING_NEVER &&
         segment_can_read_all(s))
         k->own |= READS_OTHERS;
@@ -269,15 +275,13 @@ static int read_others(struct collective *c, void *arg)
 
 static void segment_settle(struct covey_team *team, const struct companions *k)
 {
-    cpu_set_t processors;
     if ((k->own & HAS_SEGMENT) == 0) {
         shared_team_free(team);
     } else {
         segment_meet(team->shared.segment);
         team->shared.segment->readable = (k->own & READS_OTHERS) != 0;
+        team->shared.segment->crowded = (k->own & IS_CROWDED) != 0;
     }
-    if (sched_getaffinity(0, sizeof processors, &processors) == 0)
-        team->shared.crowded = k->on.size > CPU_COUNT(&processors);
 }
 
 int shared_team_join(struct covey_team *team)
@@ -300,7 +304,7 @@ int shared_team_join(struct covey_team *team)
     int error = collective_create(team, "team", &c);
     if (error == COVEY_OK && several) {
         companions_agree(c, &k);
-        collective_call(c, read_others, &k);
+        collective_call(c, look_around, &k);
         collective_fence(c);
         companions_agree(c, &k);
     }

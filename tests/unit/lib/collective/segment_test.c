@@ -1,4 +1,4 @@
-/* links: lib/collective/segment.c lib/link/shared_memory.c lib/link/barrier.c */
+/* links: lib/collective/segment.c lib/link/boxes.c lib/link/shared_memory.c lib/link/barrier.c */
 /*
  * segment_test.c - the memory that members of a team share: its members here are mappings of one
  * process, or threads.
@@ -267,6 +267,50 @@ static void large_areas_are_taken_in_turn(void)
     unmake(2);
 }
 
+static void few_and_many_have_no_boxes(void)
+{
+    CU_ASSERT_EQUAL(boxes_bytes(2), 0);
+    CU_ASSERT(boxes_bytes(3) > 0);
+    CU_ASSERT(boxes_bytes(BOXES_MEMBERS_MAX) > 0);
+    CU_ASSERT_EQUAL(boxes_bytes(BOXES_MEMBERS_MAX + 1), 0);
+    make(2);
+    CU_ASSERT_PTR_NULL(members[0]->boxes.base);
+    unmake(2);
+}
+
+static void boxes_are_filled_and_emptied_in_turn(void)
+{
+    make(3);
+    struct boxes *from = &members[0]->boxes, *to = &members[2]->boxes;
+    uint32_t turn = boxes_take_turn(from), later = boxes_take_turn(from);
+    CU_ASSERT(boxes_is_turn(from, turn) && !boxes_is_turn(from, later));
+    boxes_take_turn(to);
+    CU_ASSERT_FALSE(boxes_may_receive(to, 0));
+    uint32_t sent = 0, received = 0, got;
+    for (; boxes_may_send(from, 2); sent++)
+        boxes_send(from, 2, &sent, sizeof sent);
+    CU_ASSERT_EQUAL(sent, BOXES_EACH);
+    CU_ASSERT(boxes_may_send(from, 1));          /* each pair has boxes of its own, */
+    CU_ASSERT_FALSE(boxes_may_receive(from, 2)); /* each way */
+    for (; sent < 5 * BOXES_EACH; sent++) {
+        boxes_receive(to, 0, &got, sizeof got);
+        CU_ASSERT_EQUAL(got, received++);
+        CU_ASSERT_FATAL(boxes_may_send(from, 2));
+        boxes_send(from, 2, &sent, sizeof sent);
+        CU_ASSERT_FALSE(boxes_may_send(from, 2));
+    }
+    for (; boxes_may_receive(to, 0); received++) {
+        boxes_receive(to, 0, &got, sizeof got);
+        CU_ASSERT_EQUAL(got, received);
+    }
+    CU_ASSERT_EQUAL(boxes_sent(from, 2), sent);
+    CU_ASSERT_EQUAL(boxes_received(to, 0), sent);
+    boxes_end_turn(from, sent);
+    CU_ASSERT_EQUAL(boxes_sent(from, 2), 0);
+    CU_ASSERT(boxes_is_turn(from, later));
+    unmake(3);
+}
+
 static void the_bell_rings_for_those_that_sleep(void)
 {
     uint32_t sequence = segment_sequence(1, 0);
@@ -449,6 +493,8 @@ int main(void)
         {"operations are apart", operations_are_apart},
         {"areas are taken in turn", areas_are_taken_in_turn},
         {"large areas are taken in turn", large_areas_are_taken_in_turn},
+        {"few and many have no boxes", few_and_many_have_no_boxes},
+        {"boxes are filled and emptied in turn", boxes_are_filled_and_emptied_in_turn},
         {"the bell rings for those that sleep", the_bell_rings_for_those_that_sleep},
         {"members read each other's memory", members_read_each_others_memory},
         {"many operations side by side", many_operations_side_by_side},
