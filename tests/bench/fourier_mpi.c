@@ -1,16 +1,20 @@
 /*
  * fourier_mpi.c - how long FFTW's own transform over MPI takes, beside fourier_covey.
  *
- *   mpirun -n P fourier_mpi RUNS NxNxN
+ *   mpirun -n P fourier_mpi RUNS NxNxN [measure|estimate]
  *
  * A line each for the natural and the transposed order of the spectrum: its name, the median and
- * the least of the runs of the slowest rank, in milliseconds. Arrays are complex, transforms
- * forward, plans are those of FFTW_MEASURE, and in place, which FFTW advises over MPI.
+ * the least of the runs of the slowest rank, in milliseconds, and on standard error the plan.
+ * Arrays are complex, transforms forward and in place, which FFTW advises over MPI. Plans are those
+ * of FFTW_MEASURE, which takes dozens of transforms, or of FFTW_ESTIMATE, which takes none.
  */
 #include <fftw3-mpi.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static unsigned rigor = FFTW_MEASURE;
 
 static int compare(const void *a, const void *b)
 {
@@ -20,8 +24,7 @@ static int compare(const void *a, const void *b)
 
 static fftw_plan plan_of(int dims, const ptrdiff_t *n, fftw_complex *data, unsigned order)
 {
-    return fftw_mpi_plan_dft(dims, n, data, data, MPI_COMM_WORLD, FFTW_FORWARD,
-                             FFTW_MEASURE | order);
+    return fftw_mpi_plan_dft(dims, n, data, data, MPI_COMM_WORLD, FFTW_FORWARD, rigor | order);
 }
 
 /* Sets the seconds of each run, of the slowest rank. */
@@ -33,6 +36,12 @@ static int measure(int dims, const ptrdiff_t *n, unsigned order, int runs, doubl
     fftw_plan plan = data != NULL ? plan_of(dims, n, data, order) : NULL;
     if (plan == NULL)
         return -1;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        fftw_fprint_plan(plan, stderr);
+        fputc('\n', stderr);
+    }
     for (int r = runs < 10 ? -1 : -2; r < runs; r++) {
         for (ptrdiff_t i = 0; i < count; i++) /* it grows with each run */
             data[i][0] = data[i][1] = 1;
@@ -57,6 +66,7 @@ int main(int argc, char **argv)
     int runs = argc > 2 ? atoi(argv[1]) : 0, rank, status = 0;
     int dims = argc > 2 ? sscanf(argv[2], "%ldx%ldx%ld", &a, &b, &c) : 0;
     const ptrdiff_t n[] = {a, b, c};
+    rigor = argc > 3 && strcmp(argv[3], "estimate") == 0 ? FFTW_ESTIMATE : FFTW_MEASURE;
     MPI_Init(&argc, &argv);
     fftw_mpi_init();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
