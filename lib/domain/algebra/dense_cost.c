@@ -78,6 +78,14 @@ int dense_sizes(const struct covey_dense_problem *p, int matrix, int64_t size[2]
     }
 }
 
+double dense_alpha_s(const struct covey_domain_network *network, double senders)
+{
+    double all_s = network->alpha_s, one_s = network->one_alpha_s, others = network->members - 1;
+    if (!(one_s > 0) || one_s > all_s || others < 1)
+        return all_s;
+    return one_s + (all_s - one_s) * fmin(fmax(senders - 1, 0) / others, 1);
+}
+
 double dense_moves_s(const struct dense_case *c, const struct dense_grid *grid)
 {
     const struct covey_dense_problem *p = &c->problem;
@@ -101,9 +109,14 @@ double dense_moves_s(const struct dense_case *c, const struct dense_grid *grid)
 /* The M forms are judged as in HPL's TUNING: the next process has the panel as soon as in a ring,
  * and passes nothing on. */
 struct dense_cast_cost dense_cast_cost(const struct covey_domain_network *network, int bcast,
-                                       int members, double bytes)
+                                       int members, double casts, double bytes)
 {
-    double one = network->alpha_s + bytes * network->beta_s;
+    double senders = bcast == DENSE_TREE                              ? members / 2.0
+                     : bcast == DENSE_LONG                            ? members
+                     : bcast == DENSE_2RING || bcast == DENSE_2RING_M ? 2
+                                                                      : 1;
+    double alpha_s = dense_alpha_s(network, casts * senders);
+    double one = alpha_s + bytes * network->beta_s;
     int rest = members - 1, half = rest / 2 + 1;
     switch (rest < 1 ? -1 : bcast) {
     case -1:
@@ -121,8 +134,8 @@ struct dense_cast_cost dense_cast_cost(const struct covey_domain_network *networ
         return (struct dense_cast_cost){rounds * one, rounds * one};
     }
     default: {
-        double all = (log2(members) + rest) * network->alpha_s +
-                     2 * bytes * rest / members * network->beta_s;
+        double all =
+            (log2(members) + rest) * alpha_s + 2 * bytes * rest / members * network->beta_s;
         return (struct dense_cast_cost){all, all};
     }
     }

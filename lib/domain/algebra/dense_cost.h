@@ -108,6 +108,10 @@ double dense_alone(const struct dense_case *c, double n, double half);
 double dense_at_width(const double speeds[DENSE_WIDTHS], double width);
 double dense_at_order(const double speeds[DENSE_ORDERS], double order);
 
+/* A message of no bytes while so many members send at once: between one alone and all of them, who
+ * take processors, links and switches from each other. */
+double dense_alpha_s(const struct covey_domain_network *network, double senders);
+
 /* All matrices from rank 0 to the grid and back, or from the grid to one process and back. */
 double dense_moves_s(const struct dense_case *c, const struct dense_grid *grid);
 
@@ -117,7 +121,8 @@ struct dense_cast_cost {
     double next_s; /* until the next process has it */
     double all_s;  /* until all have it */
 };
+/* As many as `casts` of them go on at once. */
 struct dense_cast_cost dense_cast_cost(const struct covey_domain_network *network, int bcast,
-                                       int members, double bytes);
+                                       int members, double casts, double bytes);
 
 #endif

@@ -51,9 +51,12 @@ static double solve_step(const struct dense_case *c, const struct dense_setting 
     double compute =
         flops / 2 * b * b * columns * c->speed.trsm_s +
         flops * b * rows * columns * (columns < 8 ? c->speed.vector_s : c->speed.gemm_s[1]);
-    double send = r <= b ? factor_rounds_s(c, s->grid.columns, b * r) /* dense_factor_narrow.c */
-                         : factor_cast_s(c, s, s->grid.columns, rows * b);
-    return send + factor_cast_s(c, s, s->grid.rows, columns * b) +
+    /* of few right-hand sides only one row of the grid adds up, and one column hears of it:
+     * dense_factor_narrow.c */
+    int is_narrow = r <= b && s->grid.columns > 1;
+    double send = is_narrow ? factor_rounds_s(c, s->grid.columns, 1, b * r)
+                            : factor_cast_s(c, s, s->grid.columns, s->grid.rows, rows * b);
+    return send + factor_cast_s(c, s, s->grid.rows, is_narrow ? 1 : s->grid.columns, columns * b) +
            compute * dense_crowd(c, s->grid.rows * s->grid.columns);
 }
 
@@ -98,9 +101,9 @@ static double right_step(const struct dense_case *c, const struct dense_setting 
         return panel_s(c, s, 0);
     double update = dense_flops(c->problem.type) / 2 * b * rows * columns *
                     dense_at_width(c->speed.gemm_s, b) * crowd(c, s);
-    return panel_s(c, s, rows) + factor_cast_s(c, s, s->grid.rows, b * b) +
-           factor_cast_s(c, s, s->grid.columns, b * rows) +
-           factor_rounds_s(c, s->grid.rows, b * columns) +
+    return panel_s(c, s, rows) + factor_cast_s(c, s, s->grid.rows, 1, b * b) +
+           factor_cast_s(c, s, s->grid.columns, s->grid.rows, b * rows) +
+           factor_rounds_s(c, s->grid.rows, s->grid.columns, b * columns) +
            2 * b * (rows + columns) * dense_bytes(c->problem.type) * c->speed.copy_s + update;
 }
 
@@ -110,11 +113,12 @@ static double left_step(const struct dense_case *c, const struct dense_setting *
     double done = factor_most((double)c->problem.n - left, s->block, s->grid.columns);
     double update = dense_flops(c->problem.type) * b * rows * done *
                     dense_at_width(c->speed.gemm_s, b) * crowd(c, s);
-    double seconds = panel_s(c, s, rows) + factor_cast_s(c, s, s->grid.rows, b * (done + b)) +
+    double seconds = panel_s(c, s, rows) +
+                     factor_cast_s(c, s, s->grid.rows, s->grid.columns, b * (done + b)) +
                      b * (rows + done) * dense_bytes(c->problem.type) * c->speed.copy_s + update;
     if (s->grid.columns > 1)
-        seconds += factor_rounds_s(c, s->grid.columns, b * rows) +
-                   factor_cast_s(c, s, s->grid.rows, b * b);
+        seconds += factor_rounds_s(c, s->grid.columns, s->grid.rows, b * rows) +
+                   factor_cast_s(c, s, s->grid.rows, 1, b * b);
     return seconds;
 }
 
@@ -132,7 +136,9 @@ static double tiles_s(const struct dense_case *c, const struct dense_setting *s)
     double messages = steps * steps / 2 * parts;
     double compute = (steps * steps * steps / 6 * tile + steps * steps / 2 * solve) / processes;
     double path = steps * (diagonal_s(c, b) + solve + tile);
-    double waits = processes > 1 ? 2 * steps * factor_message_s(c, b * b) : 0;
+    double senders =
+        processes * messages / (2 * steps); /* of all messages, while one is waited for */
+    double waits = processes > 1 ? 2 * steps * factor_message_s(c, senders, b * b) : 0;
     double busy = messages * (c->place.network.alpha_s / 2 +
                               4 * b * b * dense_bytes(c->problem.type) * c->speed.copy_s);
     double link = messages * b * b * dense_bytes(c->problem.type) * c->place.network.beta_s;

@@ -12,23 +12,28 @@
 enum factor_cholesky { CHOLESKY_LOCAL, CHOLESKY_RIGHT, CHOLESKY_LEFT, CHOLESKY_TILES };
 enum factor_qr { QR_LOCAL, QR_BLOCK, QR_TSQR };
 
-/* A message of so many elements to the next member. */
-static inline double factor_message_s(const struct dense_case *c, double elements)
+/* A message of so many elements to the next member, while so many members send one. */
+static inline double factor_message_s(const struct dense_case *c, double senders, double elements)
 {
-    return c->place.network.alpha_s +
+    return dense_alpha_s(&c->place.network, senders) +
            elements * dense_bytes(c->problem.type) * c->place.network.beta_s;
 }
 
-/* A reduction, or a gathering, of so many elements in all among `members`. */
-static inline double factor_rounds_s(const struct dense_case *c, int members, double elements)
+/* A reduction, or a gathering, of so many elements in all among `members`, of which half send at
+ * once; as many as `groups` of them do. */
+static inline double factor_rounds_s(const struct dense_case *c, int members, int groups,
+                                     double elements)
 {
-    return members < 2 ? 0 : ceil(log2(members)) * factor_message_s(c, elements);
+    return members < 2
+               ? 0
+               : ceil(log2(members)) * factor_message_s(c, members / 2.0 * groups, elements);
 }
 
+/* A broadcast in each of so many groups of members. */
 static inline double factor_cast_s(const struct dense_case *c, const struct dense_setting *s,
-                                   int members, double elements)
+                                   int members, int groups, double elements)
 {
-    return dense_cast_cost(&c->place.network, s->bcast, members,
+    return dense_cast_cost(&c->place.network, s->bcast, members, groups,
                            elements * dense_bytes(c->problem.type))
         .next_s;
 }

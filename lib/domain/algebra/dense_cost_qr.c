@@ -55,7 +55,7 @@ static double panel_s(const struct dense_case *c, const struct dense_setting *s,
     if (s->grid.rows == 1)
         return 2 * work * dense_at_width(c->speed.panel_s, b) * crowd;
     return work * (c->speed.vector_s + dense_at_width(c->speed.gemm_s, b)) * crowd +
-           b * factor_rounds_s(c, s->grid.rows, b) + factor_rounds_s(c, s->grid.rows, b * b);
+           b * factor_rounds_s(c, s->grid.rows, 1, b) + factor_rounds_s(c, s->grid.rows, 1, b * b);
 }
 
 static double update_s(const struct dense_case *c, const struct dense_setting *s, double rows,
@@ -68,8 +68,9 @@ static double update_s(const struct dense_case *c, const struct dense_setting *s
                      dense_crowd(c, s->grid.rows * s->grid.columns);
     if (s->grid.rows == 1)
         return compute;
-    return compute + factor_rounds_s(c, s->grid.rows, sums) +
-           (ceil(columns / PART_COLUMNS) - 1) * factor_rounds_s(c, s->grid.rows, 0) +
+    return compute + factor_rounds_s(c, s->grid.rows, s->grid.columns, sums) +
+           (ceil(columns / PART_COLUMNS) - 1) *
+               factor_rounds_s(c, s->grid.rows, s->grid.columns, 0) +
            ADDED * sums * dense_bytes(c->problem.type) * c->speed.copy_s;
 }
 
@@ -80,7 +81,7 @@ static double block_step(const struct dense_case *c, const struct dense_setting 
     double rows = factor_most((double)p->m - reflectors + left, s->block, s->grid.rows);
     double columns = factor_most((double)p->n - reflectors + left, s->block, s->grid.columns);
     double panel = panel_s(c, s, rows), update = update_s(c, s, rows, columns);
-    double cast = factor_cast_s(c, s, s->grid.columns, b * (rows + b));
+    double cast = factor_cast_s(c, s, s->grid.columns, s->grid.rows, b * (rows + b));
     if (s->grid.columns == 1)
         return panel + update;
     return fmax(update + panel / s->grid.columns + c->place.network.alpha_s,
@@ -96,8 +97,8 @@ static double block_solve_s(const struct dense_case *c, const struct dense_setti
     double speed = r < 8 ? c->speed.vector_s : dense_at_width(c->speed.gemm_s, b);
     if (p->r < 1)
         return 0;
-    return ceil(n / b) * (factor_cast_s(c, s, s->grid.columns, b * (m + b)) +
-                          factor_rounds_s(c, s->grid.rows, b * r)) +
+    return ceil(n / b) * (factor_cast_s(c, s, s->grid.columns, s->grid.rows, b * (m + b)) +
+                          factor_rounds_s(c, s->grid.rows, s->grid.columns, b * r)) +
            2 * dense_flops(p->type) * m * n * r * speed + factor_solve_cost(c, s);
 }
 
@@ -122,12 +123,13 @@ static double tsqr_s(const struct dense_case *c, const struct dense_setting *s)
     double panel = dense_at_width(c->speed.panel_s, 32);
     double seconds =
         flops * products(m, n) * fmax(dense_at_order(c->speed.qr_s, n), panel / 2) * crowd +
-        levels * (factor_message_s(c, n * n) + flops / 3 * n * n * n * panel) +
-        factor_cast_s(c, s, members, n * n);
+        levels * (factor_message_s(c, members / 2.0, n * n) + flops / 3 * n * n * n * panel) +
+        factor_cast_s(c, s, members, 1, n * n);
     if (r > 0)
-        seconds += 2 * flops * m * n * r * c->speed.vector_s * crowd +
-                   levels * (factor_message_s(c, n * r) + 2 * flops * n * n * r * panel) +
-                   factor_cast_s(c, s, members, n * r);
+        seconds +=
+            2 * flops * m * n * r * c->speed.vector_s * crowd +
+            levels * (factor_message_s(c, members / 2.0, n * r) + 2 * flops * n * n * r * panel) +
+            factor_cast_s(c, s, members, 1, n * r);
     return seconds;
 }
 

@@ -48,9 +48,9 @@ static double summa_s(const struct dense_case *c, const struct dense_setting *s)
     double width = fmin(s->block, (double)p->k), steps = width > 0 ? (double)p->k / width : 0;
     double bytes = dense_bytes(p->type);
     struct dense_cast_cost along =
-        dense_cast_cost(&c->place.network, s->bcast, grid->columns, bytes * m * width);
+        dense_cast_cost(&c->place.network, s->bcast, grid->columns, grid->rows, bytes * m * width);
     struct dense_cast_cost down =
-        dense_cast_cost(&c->place.network, s->bcast, grid->rows, bytes * n * width);
+        dense_cast_cost(&c->place.network, s->bcast, grid->rows, grid->columns, bytes * n * width);
     double compute = dense_flops(p->type) * m * n * width * dense_at_width(c->speed.gemm_s, width) *
                      dense_crowd(c, grid->rows * grid->columns);
     double send = along.next_s + down.next_s;

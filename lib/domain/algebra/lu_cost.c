@@ -64,11 +64,12 @@ static double pivots_s(const struct dense_case *c, const struct dense_setting *s
 {
     double rounds = ceil(log2(s->grid.rows)), b = s->block, bytes = dense_bytes(c->problem.type);
     const struct covey_domain_network *net = &c->place.network;
+    double alpha_s = dense_alpha_s(net, s->grid.rows); /* of one column of the grid */
     if (!tournament)
-        return b * rounds * (net->alpha_s + 2 * b * bytes * net->beta_s);
+        return b * rounds * (alpha_s + 2 * b * bytes * net->beta_s);
     double meet = dense_flops(c->problem.type) / 2 * b * b * (2 * b - b / 3) *
                   dense_at_width(c->speed.panel_s, b);
-    return rounds * (2 * net->alpha_s + 2 * b * b * bytes * net->beta_s + meet);
+    return rounds * (2 * alpha_s + 2 * b * b * bytes * net->beta_s + meet);
 }
 
 static double swap_s(const struct dense_case *c, const struct dense_setting *s, double columns)
@@ -111,7 +112,7 @@ static struct step_cost step_cost(const struct dense_case *c, const struct dense
     cost.panel = panel;
     if (s->grid.rows > 1)
         cost.panel += pivots_s(c, s, tournament) + (tournament ? panel : 0);
-    cost.cast = dense_cast_cost(&c->place.network, s->bcast, s->grid.columns,
+    cost.cast = dense_cast_cost(&c->place.network, s->bcast, s->grid.columns, s->grid.rows,
                                 (rows + b) * b * dense_bytes(c->problem.type));
     cost.update = swap_s(c, s, (double)c->problem.n / s->grid.columns) +
                   update_s(c, s, rows, columns) * slower;
@@ -125,7 +126,8 @@ static double step_s(const struct dense_case *c, const struct dense_setting *s, 
     struct step_cost cost = step_cost(c, s, left, tournament);
     if (!s->lookahead)
         return cost.panel + cost.cast.next_s + cost.update;
-    return fmax(cost.update + cost.panel / s->grid.columns + c->place.network.alpha_s,
+    return fmax(cost.update + cost.panel / s->grid.columns +
+                    dense_alpha_s(&c->place.network, s->grid.rows),
                 cost.narrow + cost.panel + cost.cast.next_s);
 }
 
@@ -144,11 +146,15 @@ static double factor_s(const struct dense_case *c, const struct dense_setting *s
 static double solve_s(const struct dense_case *c, const struct dense_setting *s)
 {
     double n = (double)c->problem.n, r = (double)c->problem.r, b = s->block;
-    double rounds = ceil(log2(s->grid.rows)) + ceil(log2(s->grid.columns));
+    const struct covey_domain_network *net = &c->place.network;
+    double down = ceil(log2(s->grid.rows)), along = ceil(log2(s->grid.columns));
     double bytes = b * r * dense_bytes(c->problem.type);
     if (r < 1)
         return 0;
-    return 2 * ceil(n / b) * rounds * (c->place.network.alpha_s + bytes * c->place.network.beta_s) +
+    /* one row of the grid adds up, then one column hears of it: half of them send at once */
+    double alphas_s = down * dense_alpha_s(net, s->grid.rows / 2.0) +
+                      along * dense_alpha_s(net, s->grid.columns / 2.0);
+    return 2 * ceil(n / b) * (alphas_s + (down + along) * bytes * net->beta_s) +
            2 * dense_flops(c->problem.type) / 2 * n * n * r / s->grid.rows * c->speed.vector_s;
 }
 

@@ -172,7 +172,7 @@ static int share(covey_team_t *team, struct covey_domain_place *place)
 {
     struct covey_domain_network *n = &place->network;
     double told[] = {place->processors, place->load, place->load_root, n->hosts,
-                     n->alpha_s,        n->beta_s,   n->one_beta_s};
+                     n->alpha_s,        n->beta_s,   n->one_beta_s,    n->one_alpha_s};
     int error = covey_bcast(team, 0, COVEY_DOUBLE, told, sizeof told / sizeof *told);
     if (error < 0)
         return domain_fail_of(error, "the load of the hosts");
@@ -184,6 +184,7 @@ static int share(covey_team_t *team, struct covey_domain_place *place)
     n->alpha_s = fmax(told[4], 0);
     n->beta_s = fmax(told[5], 0);
     n->one_beta_s = fmax(told[6], 0);
+    n->one_alpha_s = fmax(told[7], 0);
     return 0;
 }
 

@@ -22,7 +22,8 @@ struct covey_domain_network {
     int32_t hosts; /* on which they are */
     double alpha_s;
     double beta_s;
-    double one_beta_s; /* a byte to rank 0 while the others wait; 0: as beta_s */
+    double one_beta_s;  /* a byte to rank 0 while the others wait; 0: as beta_s */
+    double one_alpha_s; /* a message of no bytes while all others wait; 0: as alpha_s */
 };
 
 /* Measures it in some dozens of messages: a collective call of all members, which all get the same

@@ -95,6 +95,12 @@ static int cholesky_init(struct cholesky *c, const struct factor_matrix *a, size
     return factor_break(&a->grid, domain_fail(COVEY_ENOMEM, "no memory for a Cholesky panel"));
 }
 
+/* How many elements of a diagonal block others need: none where nothing is below it. */
+static size_t diagonal_elements(const struct factor_matrix *a, const struct step *s)
+{
+    return s->at + s->width < a->n ? (size_t)s->width * (size_t)s->width : 0;
+}
+
 static struct factor_block diagonal(const struct factor_matrix *a, const struct step *s)
 {
     return factor_sized(factor_from(a, s->at, s->at), s->width, s->width);
@@ -115,7 +121,7 @@ static int factor_panel(struct cholesky *c, const struct step *s)
         a->kernel->copy(diagonal(a, s), l);
     }
     int error = factor_bcast((struct factor_call){a, a->grid.column, "Cholesky, a diagonal block"},
-                             s->p, c->info_at, FACTOR_INFO + (size_t)s->width * (size_t)s->width);
+                             s->p, c->info_at, FACTOR_INFO + diagonal_elements(a, s));
     if (error < 0)
         return error;
     c->info = factor_get(a, c->info_at);
@@ -392,9 +398,10 @@ static int left_step_alone(struct cholesky *c, const struct step *s)
         a->kernel->copy(diagonal(a, s), l);
         factor_put(a, c->info, c->others);
     }
-    int error =
-        factor_bcast((struct factor_call){a, a->grid.column, "Cholesky, a block row"}, s->p,
-                     c->others, FACTOR_INFO + (size_t)s->width * (size_t)(columns + s->width));
+    size_t diagonal_count = diagonal_elements(a, s);
+    size_t row_count = diagonal_count > 0 ? (size_t)s->width * (size_t)columns : 0;
+    int error = factor_bcast((struct factor_call){a, a->grid.column, "Cholesky, a block row"}, s->p,
+                             c->others, FACTOR_INFO + row_count + diagonal_count);
     if (error < 0)
         return error;
     c->info = factor_get(a, c->others);

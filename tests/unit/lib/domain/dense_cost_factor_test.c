@@ -112,6 +112,43 @@ static void columns_of_several_members_wait_for_each_column(void)
     CU_ASSERT(seconds_of(&c, "block", row) < compute + waits / 4);
 }
 
+static void messages_wait_for_those_that_are_sent_meanwhile(void)
+{
+    struct covey_domain_network net = {.members = 9, .alpha_s = 9e-5};
+    CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 1), 9e-5, 1e-12); /* not known of one alone */
+    net.one_alpha_s = 1e-5;
+    CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 1), 1e-5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 0.5), 1e-5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 5), 5e-5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 9), 9e-5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 100), 9e-5, 1e-12);
+    net.one_alpha_s = 1e-4; /* as it may be measured: one alone is not slower */
+    CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 1), 9e-5, 1e-12);
+}
+
+/* One grid column factors while the others wait: its messages cost what lone ones do. */
+static void a_ring_passes_one_message_at_a_time(void)
+{
+    struct covey_domain_network net = {
+        .members = 8, .alpha_s = 8e-5, .beta_s = 1e-9, .one_alpha_s = 1e-5};
+    double lone = dense_cast_cost(&net, DENSE_1RING_M, 4, 1, 1000).next_s;
+    double both = dense_cast_cost(&net, DENSE_1RING_M, 4, 2, 1000).next_s;
+    double tree = dense_cast_cost(&net, DENSE_TREE, 8, 1, 1000).next_s;
+    CU_ASSERT_DOUBLE_EQUAL(lone, 1e-5 + 1e-6, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(both, 2e-5 + 1e-6, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(tree, 3 * (4e-5 + 1e-6), 1e-12);
+}
+
+static void few_messages_cost_little_where_few_send(void)
+{
+    struct dense_case c = case_of(COVEY_DENSE_CHOLESKY, (const int64_t[]){100, 100, 1}, 1e-3, 1e-9);
+    struct dense_grid grid = {2, 2};
+    double all = seconds_of(&c, "tiles", grid);
+    c.place.network.one_alpha_s = 1e-5;
+    CU_ASSERT(seconds_of(&c, "tiles", grid) < all);
+    CU_ASSERT(seconds_of(&c, "right", grid) < all);
+}
+
 static void costs_are_numbers_and_grow(void)
 {
     static const int ops[] = {COVEY_DENSE_CHOLESKY, COVEY_DENSE_QR};
@@ -141,6 +178,9 @@ int main(void)
         {"looking left sends fewer messages", looking_left_sends_fewer_messages_down_a_column},
         {"tall matrices are factored in a tree", tall_matrices_are_factored_in_a_tree},
         {"columns wait for each column", columns_of_several_members_wait_for_each_column},
+        {"messages wait for others", messages_wait_for_those_that_are_sent_meanwhile},
+        {"a ring passes one message at a time", a_ring_passes_one_message_at_a_time},
+        {"lone messages cost little", few_messages_cost_little_where_few_send},
         {"costs are numbers and grow", costs_are_numbers_and_grow},
     };
     return covey_test_main("dense_cost_factor", cases, sizeof cases / sizeof cases[0]);

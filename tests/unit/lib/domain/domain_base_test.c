@@ -145,6 +145,7 @@ static void a_network_out_of_a_calibration(void)
     CU_ASSERT_EQUAL(network.hosts, 2);
     CU_ASSERT_EQUAL(network.alpha_s, 3e-5);
     CU_ASSERT_EQUAL(network.beta_s, 8e-8);
+    CU_ASSERT_EQUAL(network.one_alpha_s, 3e-5); /* calibrations know no other */
     CU_ASSERT_EQUAL(covey_domain_network_of(made, COVEY_ROUTE_TCP, 4, 1, &network), COVEY_ENOHOST);
     CU_ASSERT_EQUAL(covey_domain_network_of(made, COVEY_ROUTE_TCP, 1, 2, &network), COVEY_EINVAL);
     CU_ASSERT_EQUAL(covey_domain_network_of(made, 9, 2, 2, &network), COVEY_EINVAL);
