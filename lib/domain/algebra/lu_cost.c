@@ -158,14 +158,13 @@ static double solve_s(const struct dense_case *c, const struct dense_setting *s)
            2 * dense_flops(c->problem.type) / 2 * n * n * r / s->grid.rows * c->speed.vector_s;
 }
 
-/* In single precision all is half as much. */
+/* In single precision all is half as much; what is copied counts by bytes, and they are. */
 static double float_s(const struct dense_case *c, const struct dense_setting *s)
 {
     struct dense_case half = *c;
     double n = (double)c->problem.n, processes = s->grid.rows * s->grid.columns;
     half.problem.type = c->problem.type == COVEY_DOUBLE ? COVEY_FLOAT : COVEY_COMPLEX_FLOAT;
     half.speed.trsm_s /= 2;
-    half.speed.copy_s /= 2;
     half.speed.vector_s /= 2;
     for (int i = 0; i < DENSE_WIDTHS; i++) {
         half.speed.gemm_s[i] /= 2;

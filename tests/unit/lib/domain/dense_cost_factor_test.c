@@ -126,6 +126,17 @@ static void messages_wait_for_those_that_are_sent_meanwhile(void)
     CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 1), 9e-5, 1e-12);
 }
 
+static void more_processes_than_processors_gain_nothing(void)
+{
+    struct dense_case c = case_of(COVEY_DENSE_CHOLESKY, (const int64_t[]){4000, 4000, 1}, 0, 0);
+    c.place.network.hosts = 1;
+    c.place.processors = 2;
+    c.place.load = 1;
+    CU_ASSERT_DOUBLE_EQUAL(dense_crowd(&c, 2), 1, 1e-12);
+    CU_ASSERT(dense_crowd(&c, 4) / 4 > dense_crowd(&c, 2) / 2);
+    CU_ASSERT(dense_crowd(&c, 4) / 4 < 1.1 * dense_crowd(&c, 2) / 2);
+}
+
 /* One grid column factors while the others wait: its messages cost what lone ones do. */
 static void a_ring_passes_one_message_at_a_time(void)
 {
@@ -179,6 +190,7 @@ int main(void)
         {"tall matrices are factored in a tree", tall_matrices_are_factored_in_a_tree},
         {"columns wait for each column", columns_of_several_members_wait_for_each_column},
         {"messages wait for others", messages_wait_for_those_that_are_sent_meanwhile},
+        {"a crowd gains nothing", more_processes_than_processors_gain_nothing},
         {"a ring passes one message at a time", a_ring_passes_one_message_at_a_time},
         {"lone messages cost little", few_messages_cost_little_where_few_send},
         {"costs are numbers and grow", costs_are_numbers_and_grow},
