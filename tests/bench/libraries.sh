@@ -4,7 +4,7 @@
 #   tests/bench/libraries.sh [PART...]      (default: all)
 #
 #   choice   what is chosen beside each algorithm that is forced, on three networks (root)
-#   load     the same while 2 of 8 hosts are loaded from outside (root)
+#   load     what is chosen while 2 of 8 hosts are loaded from outside, beside the ideal (root)
 #   rivals   beside other programs for the same problems
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
