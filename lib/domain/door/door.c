@@ -224,7 +224,11 @@ static int measure_network(struct attempt *a, int tasks)
     int error = door_crew_run(&a->door->crew, tasks, DOOR_NETWORK, a->args, &member, until_us);
     if (error < 0)
         return error;
-    *line = (struct door_line){DOOR_MEASURED, member.network.alpha_s, member.network.beta_s};
+    *line = (struct door_line){.source = DOOR_MEASURED,
+                               .alpha_s = member.network.alpha_s,
+                               .beta_s = member.network.beta_s,
+                               .one_alpha_s = member.network.one_alpha_s,
+                               .one_beta_s = member.network.one_beta_s};
     return 0;
 }
 
@@ -232,10 +236,7 @@ static int run_by_crew(struct attempt *a, int tasks)
 {
     const struct door_line *line = door_line_of(&a->door->known, &a->places, tasks);
     struct door_member member = {.options = a->options->rest, .residual = -1};
-    member.network = (struct covey_domain_network){.members = tasks,
-                                                   .hosts = a->report->hosts,
-                                                   .alpha_s = line->alpha_s,
-                                                   .beta_s = line->beta_s};
+    member.network = door_network_of(line, tasks, a->report->hosts);
     int error = door_crew_run(&a->door->crew, tasks, a->op, a->args, &member, keep_us(a));
     tell_of(a, &member);
     if (a->options->keep_s <= 0)

@@ -25,8 +25,10 @@
 
 const struct covey_domain_place door_place_alone = {
     .network = {.members = 1, .hosts = 1}, .processors = 1, .load = 1, .load_root = 1};
-static const struct door_line assumed_inside = {DOOR_ASSUMED, 40e-6, 1e-9};
-static const struct door_line assumed_between = {DOOR_ASSUMED, 150e-6, 8.5e-9}; /* 1 Gbit/s */
+static const struct door_line assumed_inside = {
+    .source = DOOR_ASSUMED, .alpha_s = 40e-6, .beta_s = 1e-9};
+static const struct door_line assumed_between = {
+    .source = DOOR_ASSUMED, .alpha_s = 150e-6, .beta_s = 8.5e-9}; /* 1 Gbit/s */
 
 /* The route between hosts that the calibration has the least beta of. */
 static void take_calibration(struct door_knowledge *known, const struct covey_calibration *c)
@@ -38,7 +40,9 @@ static void take_calibration(struct door_knowledge *known, const struct covey_ca
             if (covey_domain_network_of(c, route, 2, i + 1, &network) < 0)
                 continue;
             if (lines[i]->source == DOOR_ASSUMED || network.beta_s < lines[i]->beta_s)
-                *lines[i] = (struct door_line){DOOR_CALIBRATED, network.alpha_s, network.beta_s};
+                *lines[i] = (struct door_line){.source = DOOR_CALIBRATED,
+                                               .alpha_s = network.alpha_s,
+                                               .beta_s = network.beta_s};
         }
     }
 }
@@ -59,6 +63,16 @@ struct door_line *door_line_of(struct door_knowledge *known, const struct door_p
     return door_places_is_inside(places, tasks) ? &known->inside : &known->between;
 }
 
+struct covey_domain_network door_network_of(const struct door_line *line, int members, int hosts)
+{
+    return (struct covey_domain_network){.members = members,
+                                         .hosts = hosts,
+                                         .alpha_s = line->alpha_s,
+                                         .beta_s = line->beta_s,
+                                         .one_alpha_s = line->one_alpha_s,
+                                         .one_beta_s = line->one_beta_s};
+}
+
 /* ---- predictions ---- */
 
 /* Members of a host share what is idle there. */
@@ -67,10 +81,7 @@ static double cost_of(struct door_knowledge *known, const struct door_question *
     const struct door_line *line = door_line_of(known, q->places, tasks);
     struct door_setting setting = {.tasks = tasks, .place = door_place_alone, .alone = q->alone};
     struct covey_domain_place *place = &setting.place;
-    place->network = (struct covey_domain_network){.members = tasks,
-                                                   .hosts = door_places_hosts(q->places, tasks),
-                                                   .alpha_s = line->alpha_s,
-                                                   .beta_s = line->beta_s};
+    place->network = door_network_of(line, tasks, door_places_hosts(q->places, tasks));
     place->processors = ceil((double)tasks / place->network.hosts);
     place->load = 1 / door_places_share(q->places, tasks);
     place->load_root = 1 / door_places_share(q->places, 1);

@@ -12,6 +12,7 @@ enum door_source { DOOR_ASSUMED, DOOR_CALIBRATED, DOOR_MEASURED };
 struct door_line {
     enum door_source source;
     double alpha_s, beta_s;
+    double one_alpha_s, one_beta_s; /* where only one sends; 0: as the others */
 };
 
 /* What calls of a handle have learnt. */
@@ -39,6 +40,8 @@ struct door_question {
 /* The line that counts among the first `tasks` ranks. */
 struct door_line *door_line_of(struct door_knowledge *known, const struct door_places *places,
                                int tasks);
+/* For so many members on so many hosts. */
+struct covey_domain_network door_network_of(const struct door_line *line, int members, int hosts);
 
 /* Whether the caller alone is through before the hosts were asked how they are, and nothing is
  * forced: then no places are needed, and the report tells of it. */

@@ -93,7 +93,12 @@ static void an_order_is_read_as_it_was_written(void)
                                  .tid_count = 3,
                                  .op = DOOR_SORT,
                                  .args = {.n = {1, -2, INT64_MAX}, .x = {0.5}},
-                                 .network = {4, 2, 1e-5, 1e-9},
+                                 .network = {.members = 4,
+                                             .hosts = 2,
+                                             .alpha_s = 1e-5,
+                                             .beta_s = 1e-9,
+                                             .one_alpha_s = 1e-6,
+                                             .one_beta_s = 2e-9},
                                  .options = "sort=sample"};
     struct door_message read;
     covey_msg_t *msg = NULL;
