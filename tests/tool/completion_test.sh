@@ -111,7 +111,7 @@ in_shell() { # load the script, and complete
     terminal send-keys Enter
     terminal send-keys -l "echo loa''ded"
     terminal send-keys Enter
-    within 15 shows '^loaded' || { terminal capture-pane -p && return 1; }
+    within 60 shows '^loaded' || { terminal capture-pane -p && return 1; }
     terminal send-keys -l clear
     terminal send-keys Enter
     becomes "covey hal" "covey halt" && becomes "covey hosts --pe" "covey hosts --peers" &&
