@@ -253,8 +253,8 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
     bool came = false, taken = false;
     int wanted = 0;
     direct_look(vm);
-    for (int turn = 1;
-         !came && !taken && vm->home.lost == 0 && now_us < end_us && now_us < deadline_us; turn++) {
+    for (int turn = 1; !taken && vm->home.lost == 0 && now_us < end_us && now_us < deadline_us;
+         turn++) {
         bool moved = false;
         uint64_t arrived_bytes = vm->inbox.arrived_bytes;
         came = spin_on_rings(vm, done, context, &moved);

@@ -764,12 +764,16 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
         wait_check_at(vm, 1); /* settled from the poll loop, not from inside a read */
 }
 
-void conn_close_all(struct covey *vm)
+void conn_drop(struct covey *vm, struct conn *conn)
 {
-    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
-        conn_close(vm, conn, false);
-        arrival_drop(vm, &conn->inlet);
-    }
+    conn_close(vm, conn, false);
+    arrival_drop(vm, &conn->inlet);
+}
+
+void conn_drop_all(struct covey *vm)
+{
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next)
+        conn_drop(vm, conn);
 }
 
 void conn_bury(struct covey *vm)

@@ -126,8 +126,10 @@ void conn_push_held(struct covey *vm);
 /* What it was sending fails: the bytes are their owner's again. */
 void conn_abandon(struct conn *conn);
 void conn_close(struct covey *vm, struct conn *conn, bool broken);
-void conn_close_all(struct covey *vm); /* and what waits for its turn is for nobody */
-void conn_bury(struct covey *vm);      /* frees those closed that hold nothing */
+/* Closes it, and what waits for its turn is for nobody. */
+void conn_drop(struct covey *vm, struct conn *conn);
+void conn_drop_all(struct covey *vm);
+void conn_bury(struct covey *vm); /* frees those closed that hold nothing */
 /* Reads the stream that the receive posted first waits for, though nobody told that there is
  * something to be read. False: there is no such stream. */
 bool conn_read_awaited(struct covey *vm);

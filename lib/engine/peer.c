@@ -122,10 +122,8 @@ static void peer_end(struct covey *vm, struct peer *peer)
 {
     for (struct conn *conn = vm->links.conns, *next; conn != NULL; conn = next) {
         next = conn->next;
-        if (conn->peer != peer)
-            continue;
-        conn_close(vm, conn, false);
-        arrival_drop(vm, &conn->inlet);
+        if (conn->peer == peer)
+            conn_drop(vm, conn);
     }
     arrival_drop(vm, &peer->in.inlet);
     arrival_drop(vm, &peer->in.ether_inlet);

@@ -404,7 +404,7 @@ static struct covey *vm_create(int socket)
 
 static void vm_destroy(struct covey *vm)
 {
-    conn_close_all(vm);
+    conn_drop_all(vm);
     turn_free_all(vm);
     peer_free_all(vm);
     conn_bury(vm);
@@ -654,7 +654,7 @@ static void leave_at_exit(void)
         membership_end(vm);
         pthread_mutex_lock(&vm->lock);
         home_lost(vm, COVEY_EDAEMON, "the task has left the virtual machine: its program exits");
-        conn_close_all(vm);
+        conn_drop_all(vm);
         pthread_mutex_unlock(&vm->lock);
     }
 }

@@ -46,11 +46,11 @@ static double run_once(covey_team_t *team, covey_dense_t *plan, int op, double *
     fill(&part, op == COVEY_DENSE_CHOLESKY, a);
     if (covey_barrier(team) < 0)
         return -1;
-    double begin = now_s();
+    double begin = domain_now_s();
     int error = op == COVEY_DENSE_CHOLESKY
                     ? covey_dense_cholesky(plan, COVEY_DENSE_LOWER, a, part.ld)
                     : covey_dense_qr(plan, a, part.ld);
-    double mine = now_s() - begin;
+    double mine = domain_now_s() - begin;
     if (error != 0 || covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, &mine, &most, 1) < 0)
         return -1;
     return most;

@@ -42,10 +42,10 @@ static void measure_alone(int dims, const int64_t *n)
     for (size_t i = 0; i < elements; i++)
         in[i][0] = in[i][1] = 1;
     for (int r = -1; r < runs; r++) {
-        double begin = now_s();
+        double begin = domain_now_s();
         fftw_execute(plan);
         if (r >= 0)
-            seconds[r] = now_s() - begin;
+            seconds[r] = domain_now_s() - begin;
     }
     print_times("FFTW on one task", "", seconds);
     fftw_destroy_plan(plan);
@@ -69,9 +69,9 @@ static int measure(covey_team_t *team, int dims, const int64_t *n, const char *o
         x[i] = 1;
     for (int r = runs < 10 ? -1 : -2; r < runs && error == 0; r++) {
         covey_barrier(team);
-        double begin = now_s();
+        double begin = domain_now_s();
         error = covey_fft_execute(plan, x, y);
-        mine = now_s() - begin;
+        mine = domain_now_s() - begin;
         if (error == 0)
             error = covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, &mine,
                                     &seconds[r < 0 ? 0 : r], 1);

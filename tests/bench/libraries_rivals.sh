@@ -15,7 +15,7 @@
 #                be factors in single precision whose solution is refined until its residual is that of double precision
 #   factor       Cholesky and QR beside ScaLAPACK with Open MPI and MPICH, on each such grid, blocks of 32 to 128
 #   fourier      complex transforms beside FFTW-MPI, in the natural and the transposed order of the spectrum
-#                (FFTW plans by transforming; Covey plans anew some times, and learns from what it did before)
+#                (FFTW plans by transforming, or in the lab with FFTW_PLANS=estimate without; Covey plans anew some times, and learns from what it did before)
 #   poisson      Poisson's equation beside PETSc, by tests/bench/poisson.sh
 #   lab-linpack, lab-fourier   the same on 8 hosts of a lab with links of RATE (tests/lab; needs root), one task each:
 #                linpack on one switch, Fourier transforms behind a chain of four. The ranks of the MPI wait by
@@ -28,6 +28,7 @@
 #   PARTS="linpack factor fourier poisson lab-linpack lab-fourier"  TASKS="2 4"  ROUNDS=2  OUT=$BUILD/rivals
 #   LINPACK_N=4000  LINPACK_NB=128  FACTOR_N=4000  FOURIER_SIZES=128x128x128
 #   RATE=100M  LAB_LINPACK_N=2000  LAB_FOURIER_SIZES="128x128x128 256x256x256"  LAB_FOURIER_RUNS=3
+#   FFTW_PLANS=measure
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -36,7 +37,7 @@ build=$(cd "$build" && pwd) || exit 1
 export BUILD=$build
 export TASKS=${TASKS:-2 4} ROUNDS=${ROUNDS:-2} RATE=${RATE:-100M}
 export LINPACK_NB=${LINPACK_NB:-128} LAB_LINPACK_N=${LAB_LINPACK_N:-2000}
-export LAB_FOURIER_SIZES=${LAB_FOURIER_SIZES:-128x128x128 256x256x256} LAB_FOURIER_RUNS=${LAB_FOURIER_RUNS:-3}
+export LAB_FOURIER_SIZES=${LAB_FOURIER_SIZES:-128x128x128 256x256x256} LAB_FOURIER_RUNS=${LAB_FOURIER_RUNS:-3} FFTW_PLANS=${FFTW_PLANS:-measure}
 export OUT=${OUT:-$build/rivals}
 case $OUT in /*) ;; *) OUT=$PWD/$OUT ;; esac
 LIMIT_S=400 # of one run: FFTW-MPI plans by transforming, HPL has many variants
@@ -257,7 +258,7 @@ fourier_inside() {
         run_once read_covey_fft "chain-$RATE" 8 Covey covey run --no-input --route tcp --tasks 8 --host "$(tr ' ' ',' <<<"${LAB_HOSTS% }")" \
             "$build/tests/bench/fourier_covey" -r "$LAB_FOURIER_RUNS" "$size" order=natural order=transposed
         has_fftw && run_once read_fftw "chain-$RATE" 8 FFTW-MPI "$here/mpi.sh" openmpi --preload "$build/tests/bench/patience.so" \
-            "$build/tests/bench/fourier.openmpi" "$LAB_FOURIER_RUNS" "$size"
+            "$build/tests/bench/fourier.openmpi" "$LAB_FOURIER_RUNS" "$size" "$FFTW_PLANS"
     done
 }
 

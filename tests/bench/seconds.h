@@ -1,18 +1,12 @@
 /*
- * seconds.h - how long something took, and the median of several times.
+ * seconds.h - the solvers' clock, and the median of several times.
  */
 #ifndef TESTS_BENCH_SECONDS_H
 #define TESTS_BENCH_SECONDS_H
 
 #include <stdlib.h>
-#include <time.h>
 
-static inline double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "lib/domain/base/clock.h"
 
 static inline int compare_doubles(const void *a, const void *b)
 {

@@ -32,10 +32,10 @@ static double run_once(covey_team_t *team, covey_sort_t *sort, uint64_t *keys, s
     }
     if (covey_barrier(team) < 0)
         return -1;
-    double begin = now_s();
+    double begin = domain_now_s();
     if (covey_sort_run(sort, keys, n) < 0)
         return -1;
-    mine = now_s() - begin;
+    mine = domain_now_s() - begin;
     return covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, &mine, &most, 1) < 0 ? -1 : most;
 }
 

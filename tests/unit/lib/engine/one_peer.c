@@ -31,7 +31,7 @@ void one_peer_begin(struct one_peer *t, uint32_t tid, uint32_t peer, struct link
 
 void one_peer_end(struct one_peer *t)
 {
-    conn_close_all(t->vm);
+    conn_drop_all(t->vm);
     conn_bury(t->vm);
     while (t->vm->inbox.unexpected != NULL)
         match_free(t->vm, t->vm->inbox.unexpected);
