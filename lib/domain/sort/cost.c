@@ -16,7 +16,11 @@
 #include <math.h>
 
 #define SAMPLES_LEAST 32
-#define PROBE_BYTES 24                 /* what is sent of a probe besides its key */
+#define PROBES 256                     /* of all members and one border in a round, */
+#define PROBES_LEAST 8                 /* but of a member at least so many, */
+#define PROBES_MOST 32                 /* and at most */
+#define PROBE_BYTES 24                 /* what the hypercube sends of one besides its key */
+#define OPEN_BYTES 16                  /* of a member and border: where what is open lies */
 #define SKETCH 32                      /* probes of a message of the hypercube */
 #define ARRAY_MOST (8.0 * 1024 * 1024) /* bytes of an array that is measured */
 
@@ -24,6 +28,12 @@ size_t cost_samples(int members)
 {
     size_t wanted = 4 * (size_t)members;
     return wanted > SAMPLES_LEAST ? wanted : SAMPLES_LEAST;
+}
+
+size_t cost_probes(int members)
+{
+    size_t wanted = PROBES / (size_t)members;
+    return wanted < PROBES_LEAST ? PROBES_LEAST : wanted > PROBES_MOST ? PROBES_MOST : wanted;
 }
 
 int cost_class(double elements, double bytes)
@@ -148,16 +158,28 @@ double cost_sample(const struct sort_cost *c)
            shift(c) + touch(c, 1, 2 * m);
 }
 
+/* Two gathers, and the probes in their order. */
+static double probe_round(const struct sort_cost *c, double ranges, double probes)
+{
+    const struct covey_domain_network *n = &c->place.network;
+    double all = members(c) * probes;
+    return 2 * levels(c) * n->alpha_s +
+           members(c) * ranges * (probes * c->bytes + OPEN_BYTES) * n->beta_s +
+           ranges * log2(fmax(all, 2)) * cost_work(c, SORT_MERGE, 1, all);
+}
+
+/* About 2 / k of what was open is after a round of k probes, until all of it is shown. */
 double cost_histogram(const struct sort_cost *c)
 {
     const struct covey_domain_network *n = &c->place.network;
-    double m = share(c), borders = members(c) - 1;
-    double rounds = borders > 0 ? log2(fmax(m, 1)) + 3 : 0;
-    double round = 3 * levels(c) * n->alpha_s +
-                   members(c) * borders * (c->bytes + PROBE_BYTES) * n->beta_s +
-                   log2(fmax(members(c), 2)) * cost_work(c, SORT_MERGE, 1, borders * members(c));
-    return turn(c) + cost_work(c, SORT_SORT, 1, m) + rounds * round + exchange(c) + shift(c) +
-           touch(c, 1, 2 * m);
+    double m = share(c), borders = members(c) - 1, rounds = 0;
+    double first = (double)cost_samples(n->members), probes = (double)cost_probes(n->members);
+    double open = 2 * m / first;
+    if (borders > 0 && m > first)
+        rounds = 1 + ceil(fmax(0, log2(open / probes)) / log2(probes / 2));
+    return turn(c) + cost_work(c, SORT_SORT, 1, m) +
+           (borders > 0 ? probe_round(c, 1, fmin(first, m)) : 0) +
+           rounds * probe_round(c, borders, probes) + exchange(c) + shift(c) + touch(c, 1, 2 * m);
 }
 
 double cost_hypercube(const struct sort_cost *c)

@@ -41,8 +41,10 @@ int cost_class(double elements, double bytes);
 /* Seconds of that work on n elements at a member, while all members do it or rank 0 alone. */
 double cost_work(const struct sort_cost *c, int work, int is_all, double n);
 
-/* Samples of a member in sample sort. */
+/* Samples of a member in sample sort, and in the first round of histogram sort; and the probes of a
+ * member and border in its later rounds. */
 size_t cost_samples(int members);
+size_t cost_probes(int members);
 
 double cost_local(const struct sort_cost *c);
 double cost_tree(const struct sort_cost *c);

@@ -118,14 +118,17 @@ void covey_sort_free(covey_sort_t **sort)
 
 /* ---- the choice ---- */
 
-/* What is learned of one run counts for those of about as many elements, on such a network. */
+/* What is learned of one run counts for those of about as many elements, on such a network, and on
+ * hosts of about that load: where members wait for one that others keep from its processor, what
+ * counts is how often they wait, and no formula has that. */
 static void name_problem(const struct covey_sort *sort, const struct sort_cost *cost,
                          char name[PROBLEM_BYTES])
 {
     const struct covey_domain_network *n = &cost->place.network;
-    snprintf(name, PROBLEM_BYTES, "sort.%c%zu.2^%d.%dx%d.b%d%s", cost->is_record ? 'r' : 'n',
+    snprintf(name, PROBLEM_BYTES, "sort.%c%zu.2^%d.%dx%d.b%d.l%d%s", cost->is_record ? 'r' : 'n',
              sort->order.size, domain_size_class(cost->total), (int)n->members, (int)n->hosts,
-             domain_size_class(n->beta_s * 1e12) / 3, cost->keeps_counts ? "" : ".u");
+             domain_size_class(n->beta_s * 1e12) / 3, domain_size_class(cost->place.load),
+             cost->keeps_counts ? "" : ".u");
 }
 
 /* Before a run all members know its problem, and how often in a row it was that one. */
@@ -136,6 +139,25 @@ static int is_choice_kept(struct covey_sort *sort)
     sort->runs = strcmp(name, sort->problem) == 0 ? sort->runs + 1 : 0;
     memcpy(sort->problem, name, sizeof name);
     return sort->taken >= 0 && sort->runs >= TRIED_RUNS && sort->runs % CHOSEN_RUNS != 0;
+}
+
+/* What rank 0 sees of the load, now and then, all members take from it. */
+static int look_at_load(struct covey_sort *sort, const struct sort_run *run)
+{
+    struct covey_domain_place *place = &sort->cost.place;
+    if (run->rank == 0 && domain_now_s() - sort->looked_s > LOOK_S) {
+        domain_place_look(sort->team, place);
+        sort->looked_s = domain_now_s();
+    }
+    double told[] = {place->processors, place->load, place->load_root};
+    int error = covey_bcast(sort->team, 0, COVEY_DOUBLE, told, 3);
+    if (error < 0)
+        return run_fail(error);
+    place->processors = told[0];
+    place->load = told[1];
+    place->load_root = told[2];
+    name_problem(sort, &sort->cost, sort->problem);
+    return 0;
 }
 
 /* All members force the same, or all choose. */
@@ -150,14 +172,14 @@ static int choose(struct covey_sort *sort, const struct sort_run *run, uint64_t 
         return error;
     sort->cost.kept = (double)memory_kept(&sort->memory);
     int is_kept = is_choice_kept(sort), taken = sort->taken;
-    if (!is_kept && run->rank == 0 && domain_now_s() - sort->looked_s > LOOK_S) {
-        domain_place_look(sort->team, &sort->cost.place);
-        sort->looked_s = domain_now_s();
-    }
+    int chooses = !is_kept && sort->forced < 0 && run->size > 1;
+    error = chooses ? look_at_load(sort, run) : 0;
+    if (error < 0)
+        return error;
     sort_predict(&sort->cost, sort->is_stable, rows);
     if (sort->forced >= 0 || run->size == 1)
         taken = domain_choose(rows, SORT_ALGORITHMS, sort->forced);
-    else if (!is_kept)
+    else if (chooses)
         taken =
             domain_choose_learned(sort->team, sort->problem, rows, SORT_ALGORITHMS, DOMAIN_CHOSEN);
     if (taken < 0)
