@@ -33,13 +33,14 @@
 #include "tests/bench/seconds.h"
 
 enum { TURNS_LEAST = 7, TURNS_MOST = 15, RUNS_MOST = 9, LEARNED_MOST = 12, STABLE = 3 };
-enum { CHOSEN_PLANS = 3, CHOSEN_RUNS = 5 };
+enum { CHOSEN_PLANS = 3, CHOSEN_LEAST = 5, CHOSEN_MOST = 15 };
 enum { ALGORITHMS_MOST = 16, NAME = 24, TABLE = 2000 };
 #define FAR 2.5
 #define SETTLE_NS 5000000 /* of threads of BLAS */
 #define TURN_S 4e-3       /* runs of a turn, but one at least */
 #define LEARN_S 0.02      /* runs of a plan that learns, but three at least */
 #define ENOUGH_S 3.0      /* all turns of a size */
+#define CHOSEN_S 8.0      /* runs of the choice alone, between the least and the most */
 
 /* ---- What is measured ------------------------------------------------------------------------ */
 
@@ -503,22 +504,24 @@ static int measure(covey_team_t *team, const struct library *library, const char
 static int measure_chosen(covey_team_t *team, const struct library *library, const char *size)
 {
     struct turns t = {.library = library, .size = size, .team = team};
-    double seconds[CHOSEN_RUNS];
-    int error = 0;
+    double seconds[CHOSEN_MOST], spent_s = 0;
+    int error = 0, runs = 0;
     for (int plan = 0; error == 0 && plan < CHOSEN_PLANS; plan++) {
         int is_last = plan + 1 == CHOSEN_PLANS;
         job_free(&t.jobs[0]);
         error = make(&t, NULL, &t.jobs[0]);
-        for (int i = -1; error == 0 && i < (is_last ? CHOSEN_RUNS : 1); i++) {
-            double took_s = run_once(&t, &t.jobs[0], (uint64_t)(i + 1));
-            seconds[i < 0 ? 0 : i] = took_s;
-            error = took_s < 0 ? -1 : 0;
-        }
+        for (int i = 0; error == 0 && i < (is_last ? 1 : 2); i++)
+            error = run_once(&t, &t.jobs[0], (uint64_t)i) < 0 ? -1 : 0;
+    }
+    while (error == 0 && runs < CHOSEN_MOST && (runs < CHOSEN_LEAST || spent_s < CHOSEN_S)) {
+        seconds[runs] = run_once(&t, &t.jobs[0], (uint64_t)runs + 1);
+        spent_s += seconds[runs];
+        error = seconds[runs++] < 0 ? -1 : 0;
     }
     if (error == 0 && covey_team_rank(team) == 0) {
-        double middle = median(seconds, CHOSEN_RUNS);
+        double middle = median(seconds, runs);
         printf("chosen %s %s %s %.3f %.3f %.3f\n", library->name, size, library->taken(&t.jobs[0]),
-               middle * 1e3, seconds[0] * 1e3, seconds[CHOSEN_RUNS - 1] * 1e3);
+               middle * 1e3, seconds[0] * 1e3, seconds[runs - 1] * 1e3);
         fflush(stdout);
     }
     job_free(&t.jobs[0]);

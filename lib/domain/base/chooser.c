@@ -50,18 +50,6 @@ int domain_choose(const struct domain_algorithm *algorithms, int n, int forced)
     return is_worth_it(&algorithms[0], &algorithms[best]) ? best : 0;
 }
 
-int domain_choose_agreed(covey_team_t *team, const struct domain_algorithm *algorithms, int n,
-                         int forced)
-{
-    int32_t taken = domain_choose(algorithms, n, forced);
-    int error = covey_bcast(team, 0, COVEY_INT32, &taken, 1);
-    if (error < 0)
-        return domain_fail_of(error, "choice of an algorithm");
-    if (taken < 0) /* it says why here, too */
-        return domain_choose(algorithms, n, forced);
-    return taken;
-}
-
 /* What follows the expected time: where that comes from, and the mark. */
 static int explain_rest(const struct domain_algorithm *a, const char *mark, char *text, size_t size)
 {

@@ -28,11 +28,6 @@ double domain_expected_s(const struct domain_algorithm *algorithm);
  * be taken, or none can; the text says why). */
 int domain_choose(const struct domain_algorithm *algorithms, int n, int forced);
 
-/* The same at all members: rank 0 chooses, for the last bits of a prediction may differ between
- * processors. A collective call. */
-int domain_choose_agreed(covey_team_t *team, const struct domain_algorithm *algorithms, int n,
-                         int forced);
-
 /* Writes a table, a line an algorithm: its name, the milliseconds it is expected to take or why it
  * cannot be taken, where it has run what the formula said alone and what the last run took, and
  * "taken" or "forced" at the one with the place `taken`. Returns the length

@@ -17,8 +17,10 @@
 #include "lib/domain/base/cache.h"
 #include "lib/domain/base/error.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PART 0.3      /* of the way, in the logarithm */
 #define STEADY_RUNS 4 /* from which on they move the factor a part of the way */
@@ -87,19 +89,20 @@ void domain_history_look(const char *problem, struct domain_algorithm *rows, int
     }
 }
 
-/* Those that have not run. */
+/* Those that have not run. All members compute the same: no library's functions, whose last bits
+ * differ. */
 static void set_others(struct domain_algorithm *rows, int n)
 {
     double sum = 0;
     int known = 0;
     for (int i = 0; i < n; i++)
         if (rows[i].factor > 0) {
-            sum += log(rows[i].factor);
+            sum += rows[i].factor;
             known++;
         }
     for (int i = 0; i < n; i++)
         if (rows[i].factor <= 0)
-            rows[i].factor = known > 0 ? fmin(1, exp(sum / known)) : 1;
+            rows[i].factor = known > 0 ? fmin(1, sum / known) : 1;
 }
 
 void domain_history_expect(const char *problem, struct domain_algorithm *rows, int n)
@@ -108,45 +111,55 @@ void domain_history_expect(const char *problem, struct domain_algorithm *rows, i
     set_others(rows, n);
 }
 
-int domain_history_agree(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
-                         int n)
+/* What all take from the greatest of all members: of rank 0 alone nobody else says anything. */
+enum { FACTORS, TOOKS, RUN_COUNTS, SECONDS, ROW_WORDS };
+
+static void pack(const struct domain_algorithm *rows, int n, int is_root, double *words)
 {
-    double mine[3 * DOMAIN_ALGORITHMS_MOST], most[3 * DOMAIN_ALGORITHMS_MOST];
-    int taken = n < DOMAIN_ALGORITHMS_MOST ? n : DOMAIN_ALGORITHMS_MOST;
-    domain_history_look(problem, rows, n);
-    for (int i = 0; i < taken; i++) {
-        mine[3 * i] = rows[i].factor;
-        mine[3 * i + 1] = rows[i].measured_s;
-        mine[3 * i + 2] = rows[i].runs;
+    for (int i = 0; i < n; i++) {
+        words[ROW_WORDS * i + FACTORS] = rows[i].factor;
+        words[ROW_WORDS * i + TOOKS] = rows[i].measured_s;
+        words[ROW_WORDS * i + RUN_COUNTS] = rows[i].runs;
+        words[ROW_WORDS * i + SECONDS] = is_root ? rows[i].seconds : -INFINITY;
     }
-    int error = covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, mine, most, 3 * (size_t)taken);
+}
+
+static void unpack(const double *words, struct domain_algorithm *rows, int n)
+{
+    for (int i = 0; i < n; i++) {
+        rows[i].factor = words[ROW_WORDS * i + FACTORS];
+        rows[i].measured_s = words[ROW_WORDS * i + TOOKS];
+        rows[i].runs = words[ROW_WORDS * i + RUN_COUNTS];
+        rows[i].seconds = words[ROW_WORDS * i + SECONDS];
+    }
+}
+
+int domain_choose_told(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
+                       int n, int forced, double *told, int told_n)
+{
+    double mine[ROW_WORDS * DOMAIN_ALGORITHMS_MOST + DOMAIN_TOLD_MOST],
+        all[sizeof mine / sizeof *mine];
+    int is_root = covey_team_rank(team) == 0, words = ROW_WORDS * n;
+    assert(n <= DOMAIN_ALGORITHMS_MOST && told_n <= DOMAIN_TOLD_MOST);
+    domain_history_look(problem, rows, n);
+    pack(rows, n, is_root, mine);
+    for (int i = 0; i < told_n; i++)
+        mine[words + i] = is_root ? told[i] : -INFINITY;
+    int error = covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, mine, all,
+                                (size_t)words + (size_t)told_n);
     if (error < 0)
         return domain_fail_of(error, "choice of an algorithm");
-    for (int i = 0; i < taken; i++) {
-        rows[i].factor = most[3 * i];
-        rows[i].measured_s = most[3 * i + 1];
-        rows[i].runs = most[3 * i + 2];
-    }
+    unpack(all, rows, n);
+    if (told_n > 0)
+        memcpy(told, all + words, (size_t)told_n * sizeof *told);
     set_others(rows, n);
-    return 0;
+    return domain_choose(rows, n, forced);
 }
 
 int domain_choose_learned(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
                           int n, int forced)
 {
-    double told[1 + DOMAIN_ALGORITHMS_MOST];
-    int error = domain_history_agree(team, problem, rows, n);
-    if (error < 0)
-        return error;
-    told[0] = domain_choose(rows, n, forced);
-    for (int i = 0; i < n && i < DOMAIN_ALGORITHMS_MOST; i++)
-        told[1 + i] = rows[i].seconds;
-    error = covey_bcast(team, 0, COVEY_DOUBLE, told, 1 + (size_t)n);
-    if (error < 0)
-        return domain_fail_of(error, "choice of an algorithm");
-    for (int i = 0; i < n; i++)
-        rows[i].seconds = told[1 + i];
-    return told[0] < 0 ? domain_choose(rows, n, forced) : (int)told[0]; /* it says why here, too */
+    return domain_choose_told(team, problem, rows, n, forced, NULL, 0);
 }
 
 int domain_size_class(double size)

@@ -28,13 +28,15 @@ int domain_history_is_told(const char *problem, const char *algorithm, int runs_
 void domain_history_note_loaded(const char *problem, const char *algorithm, double predicted_s,
                                 double measured_s, double load);
 
-/* Sets factor, runs and measured_s of the rows, the same at all members: those of the slowest one.
- * A collective call. Errors: those of all collective calls. */
-int domain_history_agree(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
-                         int n);
+#define DOMAIN_TOLD_MOST 8
 
-/* domain_choose_agreed() with what is known of the problem, which is set in the rows of all
- * members; the seconds are those of rank 0 then. A collective call. */
+/* domain_choose() with what is known of the problem, at all members alike: in the rows are the
+ * seconds of rank 0 then, and factor, runs and measured_s of the slowest member. All that are told
+ * numbers get those of rank 0. A collective call. Errors: also those of all collective calls. */
+int domain_choose_told(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
+                       int n, int forced, double *told, int told_n);
+
+/* The same without numbers. */
 int domain_choose_learned(covey_team_t *team, const char *problem, struct domain_algorithm *rows,
                           int n, int forced);
 

@@ -7,7 +7,7 @@ const struct sort_algorithm sort_algorithms[SORT_ALGORITHMS] = {
     {sort_local, piece_scatter, cost_local, 1},
     {sort_tree, piece_scatter, cost_tree, 1},
     {sort_sample, piece_shift, cost_sample, 1},
-    {sort_histogram, piece_shift, cost_histogram, 1},
+    {sort_histogram, NULL, cost_histogram, 1}, /* with exact counts */
     {sort_hypercube, piece_shift, cost_hypercube, 0},
 };
 

@@ -12,7 +12,8 @@
 
 struct sort_algorithm {
     sort_algorithm_fn *run;
-    int (*finish)(const struct sort_run *run, struct sort_piece *piece); /* to the counts before */
+    /* To the counts before; NULL: they are already. */
+    int (*finish)(const struct sort_run *run, struct sort_piece *piece);
     double (*cost)(const struct sort_cost *cost);
     int is_stable;
 };

@@ -16,9 +16,10 @@
 #include <math.h>
 
 #define SAMPLES_LEAST 32
-#define PROBES 256                     /* of all members and one border in a round, */
-#define PROBES_LEAST 8                 /* but of a member at least so many, */
-#define PROBES_MOST 32                 /* and at most */
+#define PROBES_LEAST 8
+#define PROBES_MOST 512
+#define SLICE_S 3e-3                   /* until whoever computes there lets a member go on */
+#define PROBE_S 1e-7                   /* a probe in the order of the others, about */
 #define PROBE_BYTES 24                 /* what the hypercube sends of one besides its key */
 #define OPEN_BYTES 16                  /* of a member and border: where what is open lies */
 #define SKETCH 32                      /* probes of a message of the hypercube */
@@ -28,12 +29,6 @@ size_t cost_samples(int members)
 {
     size_t wanted = 4 * (size_t)members;
     return wanted > SAMPLES_LEAST ? wanted : SAMPLES_LEAST;
-}
-
-size_t cost_probes(int members)
-{
-    size_t wanted = PROBES / (size_t)members;
-    return wanted < PROBES_LEAST ? PROBES_LEAST : wanted > PROBES_MOST ? PROBES_MOST : wanted;
 }
 
 int cost_class(double elements, double bytes)
@@ -76,6 +71,28 @@ static double levels(const struct sort_cost *c)
     return ceil(log2(members(c)));
 }
 
+/* Until who computes on loaded hosts lets members there go on. */
+static double wait_s(const struct sort_cost *c)
+{
+    return (fmax(c->place.load, 1) - 1) * SLICE_S;
+}
+
+/* Of a call in which members wait for each other. */
+static double latency(const struct sort_cost *c)
+{
+    return levels(c) * (c->place.network.alpha_s + wait_s(c));
+}
+
+size_t cost_probes(const struct sort_cost *c, int is_first)
+{
+    const struct covey_domain_network *n = &c->place.network;
+    double ranges = is_first || n->members < 2 ? 1 : n->members - 1;
+    double one_s = ranges * n->members * (c->bytes * n->beta_s + PROBE_S);
+    double wanted = latency(c) / one_s;
+    double least = is_first ? (double)cost_samples(n->members) : PROBES_LEAST;
+    return (size_t)fmin(fmax(wanted, least), fmax(least, PROBES_MOST));
+}
+
 static double share(const struct sort_cost *c)
 {
     return c->total / members(c);
@@ -102,7 +119,7 @@ static double through_root(const struct sort_cost *c)
     double beta_s = n->one_beta_s > 0 ? n->one_beta_s : n->beta_s;
     if (n->members < 2)
         return 0;
-    return levels(c) * n->alpha_s + (c->total - share(c)) * c->bytes * beta_s +
+    return levels(c) * n->alpha_s + wait_s(c) + (c->total - share(c)) * c->bytes * beta_s +
            cost_work(c, SORT_COPY, 0, share(c));
 }
 
@@ -112,7 +129,7 @@ static double shift(const struct sort_cost *c)
     const struct covey_domain_network *n = &c->place.network;
     if (!c->keeps_counts || n->members < 2)
         return 0;
-    return (levels(c) + 2) * n->alpha_s + share(c) / 8 * c->bytes * n->beta_s +
+    return latency(c) + 2 * n->alpha_s + share(c) / 8 * c->bytes * n->beta_s +
            cost_work(c, SORT_COPY, 1, share(c));
 }
 
@@ -152,34 +169,31 @@ double cost_sample(const struct sort_cost *c)
     const struct covey_domain_network *n = &c->place.network;
     double m = share(c), each = fmin(m, (double)cost_samples(n->members));
     double all = each * members(c);
-    double agree = levels(c) * n->alpha_s + all * c->bytes * n->beta_s +
+    double agree = latency(c) + all * c->bytes * n->beta_s +
                    log2(fmax(all, 2)) * cost_work(c, SORT_MERGE, 1, all);
     return turn(c) + cost_work(c, SORT_SORT, 1, m) + (n->members > 1 ? agree : 0) + exchange(c) +
            shift(c) + touch(c, 1, 2 * m);
 }
 
-/* Two gathers, and the probes in their order. */
+/* Two gathers at once, and the probes in their order. */
 static double probe_round(const struct sort_cost *c, double ranges, double probes)
 {
     const struct covey_domain_network *n = &c->place.network;
-    double all = members(c) * probes;
-    return 2 * levels(c) * n->alpha_s +
-           members(c) * ranges * (probes * c->bytes + OPEN_BYTES) * n->beta_s +
-           ranges * log2(fmax(all, 2)) * cost_work(c, SORT_MERGE, 1, all);
+    return latency(c) + members(c) * ranges * (probes * c->bytes + OPEN_BYTES) * n->beta_s +
+           members(c) * ranges * probes * PROBE_S * domain_slower(&c->place);
 }
 
 /* About 2 / k of what was open is after a round of k probes, until all of it is shown. */
 double cost_histogram(const struct sort_cost *c)
 {
-    const struct covey_domain_network *n = &c->place.network;
     double m = share(c), borders = members(c) - 1, rounds = 0;
-    double first = (double)cost_samples(n->members), probes = (double)cost_probes(n->members);
+    double first = (double)cost_probes(c, 1), probes = (double)cost_probes(c, 0);
     double open = 2 * m / first;
     if (borders > 0 && m > first)
         rounds = 1 + ceil(fmax(0, log2(open / probes)) / log2(probes / 2));
     return turn(c) + cost_work(c, SORT_SORT, 1, m) +
            (borders > 0 ? probe_round(c, 1, fmin(first, m)) : 0) +
-           rounds * probe_round(c, borders, probes) + exchange(c) + shift(c) + touch(c, 1, 2 * m);
+           rounds * probe_round(c, borders, probes) + exchange(c) + touch(c, 1, 2 * m);
 }
 
 double cost_hypercube(const struct sort_cost *c)

@@ -41,10 +41,12 @@ int cost_class(double elements, double bytes);
 /* Seconds of that work on n elements at a member, while all members do it or rank 0 alone. */
 double cost_work(const struct sort_cost *c, int work, int is_all, double n);
 
-/* Samples of a member in sample sort, and in the first round of histogram sort; and the probes of a
- * member and border in its later rounds. */
+/* Samples of a member in sample sort. */
 size_t cost_samples(int members);
-size_t cost_probes(int members);
+
+/* Elements that a member shows in a round of histogram sort: of one border, or in the first round
+ * of all (is_first). As many as take about as long as the round takes without any. */
+size_t cost_probes(const struct sort_cost *c, int is_first);
 
 double cost_local(const struct sort_cost *c);
 double cost_tree(const struct sort_cost *c);

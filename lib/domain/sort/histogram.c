@@ -18,7 +18,6 @@
 #include "lib/domain/sort/probe.h"
 
 #include "lib/domain/base/error.h"
-#include "lib/domain/sort/cost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,12 +57,12 @@ static void borders_free(const struct sort_run *run, struct borders *b)
 static int borders_init(struct borders *b, const struct sort_run *run, size_t n)
 {
     size_t members = (size_t)run->size, count = members - 1;
-    size_t first = cost_samples(run->size), keys = larger(first, count * cost_probes(run->size));
-    *b = (struct borders){.count = (int)count, .ranges = 1, .each = first};
+    size_t keys = larger(run->first_probes, count * run->probes);
+    *b = (struct borders){.count = (int)count, .ranges = 1, .each = run->first_probes};
     b->open = calloc(count * (members + 1), sizeof *b->open);
     b->keys = run_alloc(run, keys);
     b->all_keys = run_alloc(run, keys * members);
-    b->probes = calloc(larger(first, cost_probes(run->size)) * members, sizeof *b->probes);
+    b->probes = calloc(larger(run->first_probes, run->probes) * members, sizeof *b->probes);
     b->next = calloc(2 * members + 1, sizeof *b->next);
     if (b->open == NULL || b->keys == NULL || b->all_keys == NULL || b->probes == NULL ||
         b->next == NULL) {
@@ -105,19 +104,31 @@ static size_t probe_of(const struct borders *b, struct open open, size_t j)
     return j < count ? probe_place(size_of(open), count, j, &weight) : size_of(open);
 }
 
+static int borders_gather(struct borders *b, const struct sort_run *run)
+{
+    size_t ranges = (size_t)b->ranges;
+    covey_req_t *keys = NULL;
+    int error = covey_iallgather(run->team, run->order->wire_type, b->keys, b->all_keys,
+                                 ranges * b->each * run->order->wire_count, &keys);
+    if (error == 0)
+        error = covey_allgather(run->team, COVEY_UINT64, b->open, b->all_open, 2 * ranges);
+    if (error == 0)
+        error = covey_wait(keys, COVEY_FOREVER);
+    if (error < 0)
+        run_fail(error);
+    covey_req_free(&keys);
+    return error;
+}
+
 static int borders_show(struct borders *b, const struct sort_run *run,
                         const struct sort_piece *piece)
 {
-    size_t size = run->order->size, ranges = (size_t)b->ranges;
-    for (size_t r = 0; r < ranges; r++)
+    size_t size = run->order->size;
+    for (size_t r = 0; r < (size_t)b->ranges; r++)
         for (size_t j = 0; j < shown_of(b, b->open[r]); j++)
             memcpy(b->keys + (r * b->each + j) * size,
                    piece->base + (b->open[r].low + probe_of(b, b->open[r], j)) * size, size);
-    int error = covey_allgather(run->team, run->order->wire_type, b->keys, b->all_keys,
-                                ranges * b->each * run->order->wire_count);
-    if (error == 0)
-        error = covey_allgather(run->team, COVEY_UINT64, b->open, b->all_open, 2 * ranges);
-    return error < 0 ? run_fail(error) : 0;
+    return borders_gather(b, run);
 }
 
 /* The probes of all members in their order; returns how many. */
@@ -221,7 +232,7 @@ static int borders_close(struct borders *b, const struct sort_run *run,
         left += !border_close(b, run, piece, i, n);
     }
     b->ranges = b->count;
-    b->each = cost_probes(run->size);
+    b->each = run->probes;
     return left;
 }
 

@@ -14,7 +14,8 @@ struct sort_run {
     int rank, size;
     uint64_t
         *starts; /* size + 1: of the elements as they came, those of rank i begin at starts[i] */
-    uint64_t *targets; /* the same of the result, where the algorithm can decide it */
+    uint64_t *targets;           /* the same of the result, where the algorithm can decide it */
+    size_t first_probes, probes; /* of a member and border in rounds of histogram sort */
 };
 
 /* The elements of this member, in memory of the piece. */

@@ -141,23 +141,25 @@ static int is_choice_kept(struct covey_sort *sort)
     return sort->taken >= 0 && sort->runs >= TRIED_RUNS && sort->runs % CHOSEN_RUNS != 0;
 }
 
-/* What rank 0 sees of the load, now and then, all members take from it. */
-static int look_at_load(struct covey_sort *sort, const struct sort_run *run)
+/* Rank 0 sees the load now and then, and predicts with it; all members take it from there. */
+static int choose_together(struct covey_sort *sort, struct domain_algorithm *rows)
 {
     struct covey_domain_place *place = &sort->cost.place;
-    if (run->rank == 0 && domain_now_s() - sort->looked_s > LOOK_S) {
+    if (covey_team_rank(sort->team) == 0 && domain_now_s() - sort->looked_s > LOOK_S) {
         domain_place_look(sort->team, place);
         sort->looked_s = domain_now_s();
     }
+    sort_predict(&sort->cost, sort->is_stable, rows);
     double told[] = {place->processors, place->load, place->load_root};
-    int error = covey_bcast(sort->team, 0, COVEY_DOUBLE, told, 3);
-    if (error < 0)
-        return run_fail(error);
+    int taken = domain_choose_told(sort->team, sort->problem, rows, SORT_ALGORITHMS, DOMAIN_CHOSEN,
+                                   told, 3);
+    if (taken < 0)
+        return taken;
     place->processors = told[0];
     place->load = told[1];
     place->load_root = told[2];
     name_problem(sort, &sort->cost, sort->problem);
-    return 0;
+    return taken;
 }
 
 /* All members force the same, or all choose. */
@@ -172,16 +174,13 @@ static int choose(struct covey_sort *sort, const struct sort_run *run, uint64_t 
         return error;
     sort->cost.kept = (double)memory_kept(&sort->memory);
     int is_kept = is_choice_kept(sort), taken = sort->taken;
-    int chooses = !is_kept && sort->forced < 0 && run->size > 1;
-    error = chooses ? look_at_load(sort, run) : 0;
-    if (error < 0)
-        return error;
-    sort_predict(&sort->cost, sort->is_stable, rows);
-    if (sort->forced >= 0 || run->size == 1)
-        taken = domain_choose(rows, SORT_ALGORITHMS, sort->forced);
-    else if (chooses)
-        taken =
-            domain_choose_learned(sort->team, sort->problem, rows, SORT_ALGORITHMS, DOMAIN_CHOSEN);
+    if (sort->forced < 0 && run->size > 1 && !is_kept)
+        taken = choose_together(sort, rows);
+    else {
+        sort_predict(&sort->cost, sort->is_stable, rows);
+        if (!is_kept)
+            taken = domain_choose(rows, SORT_ALGORITHMS, sort->forced);
+    }
     if (taken < 0)
         return taken;
     struct sort_cost warm = sort->cost;
@@ -257,7 +256,7 @@ static int carry_out(struct covey_sort *sort, const struct sort_run *run, int ke
 {
     const struct sort_algorithm *algorithm = &sort_algorithms[sort->taken];
     int error = algorithm->run(run, piece);
-    if (error == 0 && keeps_counts && run->size > 1)
+    if (error == 0 && keeps_counts && run->size > 1 && algorithm->finish != NULL)
         error = algorithm->finish(run, piece);
     return error;
 }
@@ -280,6 +279,8 @@ static int sort_all(struct covey_sort *sort, const void *base, size_t count, int
         sort->began_s = domain_now_s();
         sort->taken = taken;
         set_targets(&run, keeps_counts);
+        run.first_probes = cost_probes(&sort->cost, 1);
+        run.probes = cost_probes(&sort->cost, 0);
         struct domain_part part;
         domain_part_begin(&part, sort->team, sort->problem, sort_names[taken], sort->predicted_s);
         error = piece_take(&run, piece, base, count);
