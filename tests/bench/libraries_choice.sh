@@ -57,7 +57,6 @@ in_lab() { # NETWORK OPTION...
 
 case ${1:-} in
 --on)
-    export COVEY_SOLVERS=$work/solvers
     measure "$2" "$3"
     exit
     ;;
@@ -65,14 +64,14 @@ case ${1:-} in
 *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
-export work
 work=$(mktemp -d "${TMPDIR:-/tmp}/covey-choice.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 status=0
 for network in ${NETWORKS:-host switch chain}; do
+    export COVEY_SOLVERS=$work/$network.solvers # of the daemons, whose environment the tasks have
     case $network in
     host)
-        export COVEY_VM=choice-$$ COVEY_SOLVERS=$work/solvers PATH=$build:$PATH
+        export COVEY_VM=choice-$$ PATH=$build:$PATH
         covey start --local 1 >/dev/null && measure host "$MEMBERS" || status=1
         covey halt >/dev/null
         unset COVEY_VM

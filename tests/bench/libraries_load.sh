@@ -31,17 +31,17 @@ measure() { # WHEN
 }
 
 if [ "${1:-}" = --inside ]; then
-    COVEY_SOLVERS=$(mktemp -u)
-    export COVEY_SOLVERS
     measure free
     for host in $HOGS; do "$root/tests/lab/lab" hog "$host"; done
     sleep $SETTLE_S
     measure loaded
     "$root/tests/lab/lab" calm
-    rm -rf "$COVEY_SOLVERS"
     exit
 fi
 [ $# = 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/covey-load.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export COVEY_SOLVERS=$work/solvers # of the daemons, whose environment the tasks have
 "$root/tests/lab/vm.sh" --hosts "$HOSTS" --rate "$RATE" --cpu "$CPU" --ipv4-only -- "$0" --inside 2> >(grep -v ' joined (' >&2) |
     awk -v hosts="$HOSTS" -v hogs="$(wc -w <<<"$HOGS")" '
         $2 != "chosen" { print; next }

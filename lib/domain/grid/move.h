@@ -30,7 +30,8 @@ struct move {
     int out_count, in_count;
     double *buffer; /* for out, and behind it for in */
     size_t in_at;
-    covey_req_t **requests;
+    covey_req_t **requests; /* of a run: see move_run.c */
+    size_t request_count;
     double seconds; /* that moves took this member */
 };
 
@@ -41,6 +42,7 @@ enum move_how { MOVE_THERE, MOVE_ADD, MOVE_BACK };
 int move_make(struct move *move, covey_team_t *team, const struct move_side sides[2],
               const int64_t period[GRID_AXES], int tag);
 void move_free(struct move *move);
+void move_drop_requests(struct move *move);
 
 /* Copies what is left to the right, or adds it there, or copies what is right to the left. All
  * members that have pieces call it. Errors: those of messages. */

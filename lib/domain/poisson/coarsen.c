@@ -25,28 +25,44 @@ int coarsen_equation(const struct equation *fine, struct equation *coarse)
     return most > 0;
 }
 
-/* What all sweeps of a visit take when so many members have the level. */
-static double visit_s(const struct speed *speed, const int64_t n[GRID_AXES], int members,
-                      int sweeps)
+static int has_periodic_axis(const struct equation *e)
 {
-    double points = (double)n[0] * (double)n[1] * (double)n[2];
-    double each = points / members, passes = 6.6 * sweeps + 3;
-    if (members == 1)
-        return passes * points * speed->alone_s;
-    double axes = members < 4 ? 1 : members < 8 ? 2 : 3;
-    double face = pow(each, 2.0 / 3);
-    return passes * each * speed->sweep_s +
-           4 * sweeps * axes * (speed->alpha_s + 2 * 8 * face * speed->beta_s);
+    for (int d = GRID_AXES - e->dims; d < GRID_AXES; d++)
+        if (e->low[d] == COVEY_BORDER_PERIODIC)
+            return 1;
+    return 0;
 }
 
-int coarsen_members(const struct speed *speed, const int64_t n[GRID_AXES], int before, int sweeps)
+/* Of an axis in two parts a member has a neighbour on one side, unless the axis is periodic. */
+double coarsen_exchange_s(const struct speed *speed, const struct equation *e, int members)
 {
-    double points = (double)n[0] * (double)n[1] * (double)n[2];
-    double least = visit_s(speed, n, before, sweeps);
+    if (members == 1)
+        return 0;
+    double points = (double)e->n[0] * (double)e->n[1] * (double)e->n[2];
+    double axes = members < 4 ? 1 : members < 8 ? 2 : 3, face = pow(points / members, 2.0 / 3);
+    double faces = has_periodic_axis(e) ? 2 : fmin(2, pow(members, 1 / axes) - 1);
+    return axes * (speed->alpha_s + faces * 8 * face * speed->beta_s);
+}
+
+/* What all sweeps of a visit take when so many members have the level. */
+static double visit_s(const struct speed *speed, const struct equation *e, int members, int sweeps)
+{
+    double points = (double)e->n[0] * (double)e->n[1] * (double)e->n[2];
+    double passes = 6.6 * sweeps + 3;
+    if (members == 1)
+        return passes * points * speed->alone_s;
+    return passes * points / members * speed->sweep_s +
+           4 * sweeps * coarsen_exchange_s(speed, e, members);
+}
+
+int coarsen_members(const struct speed *speed, const struct equation *e, int before, int sweeps)
+{
+    double points = (double)e->n[0] * (double)e->n[1] * (double)e->n[2];
+    double least = visit_s(speed, e, before, sweeps);
     int best = before;
     for (int members = before; members > 1;) {
         members = (members + 1) / 2;
-        double seconds = visit_s(speed, n, members, sweeps) +
+        double seconds = visit_s(speed, e, members, sweeps) +
                          2 * (speed->alpha_s + 8 * points / members * speed->beta_s);
         if (seconds < least) {
             least = seconds;

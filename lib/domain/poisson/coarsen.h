@@ -19,7 +19,10 @@ struct speed {
 /* The next coarser equation; 0: there is none. */
 int coarsen_equation(const struct equation *fine, struct equation *coarse);
 
-/* How many members a level of so many points should have, of those that the finer one has. */
-int coarsen_members(const struct speed *speed, const int64_t n[GRID_AXES], int before, int sweeps);
+/* Seconds of one exchange of halos of such a grid at so many members. */
+double coarsen_exchange_s(const struct speed *speed, const struct equation *e, int members);
+
+/* How many members such a level should have, of those that the finer one has. */
+int coarsen_members(const struct speed *speed, const struct equation *e, int before, int sweeps);
 
 #endif

@@ -61,7 +61,7 @@ static int add_level(struct solver *s, const struct equation *equation, int is_l
     members.hosts = s->team == NULL ? &alone : hosts;
     members.most = finer->split.used;
     if (s->settings.agglomerate)
-        members.most = coarsen_members(&s->speed, equation->n, members.most, s->settings.sweeps);
+        members.most = coarsen_members(&s->speed, equation, members.most, s->settings.sweeps);
     int error = members.hosts == NULL
                     ? -2
                     : split_make(&split, equation->n, 1, &members, is_last ? one : chosen);

@@ -59,15 +59,6 @@ double guess_iterations(const struct settings *settings, const struct equation *
 
 /* ---- Seconds --------------------------------------------------------------------------------- */
 
-/* One exchange of halos of a grid of so many points. */
-static double exchange_s(const struct speed *speed, double points, int members)
-{
-    if (members == 1)
-        return 0;
-    double axes = members < 4 ? 1 : members < 8 ? 2 : 3, face = pow(points / members, 2.0 / 3);
-    return axes * (speed->alpha_s + 2 * 8 * face * speed->beta_s);
-}
-
 static double pass_s(const struct speed *speed, double points, int members)
 {
     return members == 1 ? points * speed->alone_s : points / members * speed->sweep_s;
@@ -82,10 +73,10 @@ static double cycle_s(const struct settings *settings, const struct equation *eq
     while (coarsen_equation(&level, &coarser)) {
         double points = points_of(level.n), passes = 6.6 * settings->sweeps + 3;
         int fewer = settings->agglomerate
-                        ? coarsen_members(speed, coarser.n, members, settings->sweeps)
+                        ? coarsen_members(speed, &coarser, members, settings->sweeps)
                         : members;
         seconds += visits * (passes * pass_s(speed, points, members) +
-                             4 * settings->sweeps * exchange_s(speed, points, members));
+                             4 * settings->sweeps * coarsen_exchange_s(speed, &level, members));
         if (members > 1)
             seconds += visits * 2 *
                        (speed->alpha_s + 8 * points_of(coarser.n) / fewer / 4 * speed->beta_s);
@@ -116,7 +107,8 @@ static double method_s(const struct settings *settings, const struct equation *e
         exchanges += settings->degree - 1;
     }
     double iteration = passes * pass_s(speed, points, members) +
-                       exchanges * exchange_s(speed, points, members) + costs[method].sums * reduce;
+                       exchanges * coarsen_exchange_s(speed, equation, members) +
+                       costs[method].sums * reduce;
     if (method == METHOD_MG || method == METHOD_MG_CG)
         iteration += cycle_s(settings, equation, speed, members);
     if (method == METHOD_FFT)

@@ -95,14 +95,27 @@ static void coarser_grids(void)
  */
 static void agglomeration(void)
 {
-    const int64_t large[] = {128, 128, 128}, middle[] = {16, 16, 16}, small[] = {4, 4, 4};
+    const struct equation large = cube(128, V), middle = cube(16, V), small = cube(4, V);
     const struct speed free_of_cost = {0, 0, 1e-9, 1e-9, 8, 1, 0};
-    CU_ASSERT_EQUAL(coarsen_members(&free_of_cost, small, 8, 1), 8);
-    CU_ASSERT_EQUAL(coarsen_members(&quick, large, 8, 1), 8);
-    CU_ASSERT_EQUAL(coarsen_members(&quick, small, 8, 1), 1);
-    CU_ASSERT_EQUAL(coarsen_members(&slow, middle, 8, 1), 1);
-    CU_ASSERT_EQUAL(coarsen_members(&slow, large, 8, 1), 8); /* all of it would have to be moved */
-    CU_ASSERT_EQUAL(coarsen_members(&slow, small, 1, 1), 1);
+    CU_ASSERT_EQUAL(coarsen_members(&free_of_cost, &small, 8, 1), 8);
+    CU_ASSERT_EQUAL(coarsen_members(&quick, &large, 8, 1), 8);
+    CU_ASSERT_EQUAL(coarsen_members(&quick, &small, 8, 1), 1);
+    CU_ASSERT_EQUAL(coarsen_members(&slow, &middle, 8, 1), 1);
+    CU_ASSERT_EQUAL(coarsen_members(&slow, &large, 8, 1), 8); /* all of it would have to be moved */
+    CU_ASSERT_EQUAL(coarsen_members(&slow, &small, 1, 1), 1);
+}
+
+/* Of two parts of an axis each has one neighbour there; of three one has two, and where the axis
+ * goes on from its end to its beginning all have. */
+static void faces(void)
+{
+    const struct equation box = cube(64, V), ring = cube(64, P);
+    const struct speed bytes_only = {0, 1e-9, 1e-9, 1e-9, 8, 8, 0};
+    CU_ASSERT_EQUAL(coarsen_exchange_s(&bytes_only, &box, 1), 0);
+    CU_ASSERT(is_near(coarsen_exchange_s(&bytes_only, &box, 8), 3 * 8 * 32 * 32 * 1e-9));
+    CU_ASSERT(is_near(coarsen_exchange_s(&bytes_only, &ring, 8), 3 * 16 * 32 * 32 * 1e-9));
+    CU_ASSERT(is_near(coarsen_exchange_s(&bytes_only, &box, 64), 3 * 16 * 16 * 16 * 1e-9));
+    CU_ASSERT(coarsen_exchange_s(&slow, &box, 8) > coarsen_exchange_s(&bytes_only, &box, 8));
 }
 
 static double seconds(int method, const struct equation *e, const struct speed *speed)
@@ -131,6 +144,7 @@ int main(void)
         {"iterations", iterations},
         {"coarser grids", coarser_grids},
         {"coarse grids at fewer members", agglomeration},
+        {"faces of parts", faces},
         {"what is the fastest", what_is_fastest},
     };
     return covey_test_main("poisson_guess", cases, sizeof cases / sizeof cases[0]);
