@@ -16,7 +16,7 @@
 #include "lib/domain/algebra/dense_cost_factor.h"
 
 /* A product of tiles is slower than one of panels, and a task has to be found: as measured. */
-#define SMALL 40.0
+#define SMALL 8.0
 #define TASK_S 2e-6
 #define TILES_MAX 2048 /* in a column: a table of all of them stands at each member */
 #define SAMPLES 48     /* steps of which the cost is computed; between them it is a line */
@@ -140,7 +140,7 @@ static double tiles_s(const struct dense_case *c, const struct dense_setting *s)
         processes * messages / (2 * steps); /* of all messages, while one is waited for */
     double waits = processes > 1 ? 2 * steps * factor_message_s(c, senders, b * b) : 0;
     double busy = messages * (c->place.network.alpha_s / 2 +
-                              4 * b * b * dense_bytes(c->problem.type) * c->speed.copy_s);
+                              b * b * dense_bytes(c->problem.type) * c->speed.copy_s);
     double link = messages * b * b * dense_bytes(c->problem.type) * c->place.network.beta_s;
     return fmax(fmax(compute * crowd(c, s) + busy, link), path * crowd(c, s) + waits);
 }
