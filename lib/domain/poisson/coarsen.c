@@ -38,7 +38,7 @@ double coarsen_exchange_s(const struct speed *speed, const struct equation *e, i
 {
     if (members == 1)
         return 0;
-    double points = (double)e->n[0] * (double)e->n[1] * (double)e->n[2];
+    double points = equation_points(e);
     double axes = members < 4 ? 1 : members < 8 ? 2 : 3, face = pow(points / members, 2.0 / 3);
     double faces = has_periodic_axis(e) ? 2 : fmin(2, pow(members, 1 / axes) - 1);
     return axes * (speed->alpha_s + faces * 8 * face * speed->beta_s);
@@ -47,7 +47,7 @@ double coarsen_exchange_s(const struct speed *speed, const struct equation *e, i
 /* What all sweeps of a visit take when so many members have the level. */
 static double visit_s(const struct speed *speed, const struct equation *e, int members, int sweeps)
 {
-    double points = (double)e->n[0] * (double)e->n[1] * (double)e->n[2];
+    double points = equation_points(e);
     double passes = 6.6 * sweeps + 3;
     if (members == 1)
         return passes * points * speed->alone_s;
@@ -57,7 +57,7 @@ static double visit_s(const struct speed *speed, const struct equation *e, int m
 
 int coarsen_members(const struct speed *speed, const struct equation *e, int before, int sweeps)
 {
-    double points = (double)e->n[0] * (double)e->n[1] * (double)e->n[2];
+    double points = equation_points(e);
     double least = visit_s(speed, e, before, sweeps);
     int best = before;
     for (int members = before; members > 1;) {

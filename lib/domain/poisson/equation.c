@@ -20,6 +20,11 @@ double equation_k(const struct equation *e, int axis)
     return axis < GRID_AXES - e->dims ? 0 : 1 / (e->h[axis] * e->h[axis]);
 }
 
+double equation_points(const struct equation *e)
+{
+    return (double)e->n[0] * (double)e->n[1] * (double)e->n[2];
+}
+
 int equation_is_singular(const struct equation *e)
 {
     for (int d = GRID_AXES - e->dims; d < GRID_AXES; d++)

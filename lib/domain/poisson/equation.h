@@ -18,6 +18,8 @@ struct equation {
     double c;
 };
 
+double equation_points(const struct equation *e);
+
 /* Only u up to a constant is determined. */
 int equation_is_singular(const struct equation *e);
 

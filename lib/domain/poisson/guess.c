@@ -23,11 +23,6 @@ static const struct {
     [METHOD_MG_CG] = {5.3, 1, 3},       [METHOD_FFT] = {6.5, 1, 1},
 };
 
-static double points_of(const int64_t n[GRID_AXES])
-{
-    return (double)n[0] * (double)n[1] * (double)n[2];
-}
-
 /* ---- Iterations ------------------------------------------------------------------------------ */
 
 double guess_iterations(const struct settings *settings, const struct equation *equation,
@@ -47,7 +42,7 @@ double guess_iterations(const struct settings *settings, const struct equation *
         return (digits + log(2)) * root / 2 + 1;
     case METHOD_CG:
     case METHOD_PIPECG:
-        return fmin(CG_BEST * (digits + log(2)) * root / 2 / degree + 1, points_of(equation->n));
+        return fmin(CG_BEST * (digits + log(2)) * root / 2 / degree + 1, equation_points(equation));
     case METHOD_MG:
         return ceil(digits / -log(LEFT_MG) / (1 + 0.4 * (settings->sweeps - 1)));
     case METHOD_MG_CG:
@@ -71,7 +66,7 @@ static double cycle_s(const struct settings *settings, const struct equation *eq
     struct equation level = *equation, coarser;
     double seconds = 0, visits = 1;
     while (coarsen_equation(&level, &coarser)) {
-        double points = points_of(level.n), passes = 6.6 * settings->sweeps + 3;
+        double points = equation_points(&level), passes = 6.6 * settings->sweeps + 3;
         int fewer = settings->agglomerate
                         ? coarsen_members(speed, &coarser, members, settings->sweeps)
                         : members;
@@ -79,7 +74,7 @@ static double cycle_s(const struct settings *settings, const struct equation *eq
                              4 * settings->sweeps * coarsen_exchange_s(speed, &level, members));
         if (members > 1)
             seconds += visits * 2 *
-                       (speed->alpha_s + 8 * points_of(coarser.n) / fewer / 4 * speed->beta_s);
+                       (speed->alpha_s + 8 * equation_points(&coarser) / fewer / 4 * speed->beta_s);
         level = coarser;
         members = fewer;
         visits += settings->is_f ? 1 : 0;
@@ -89,7 +84,7 @@ static double cycle_s(const struct settings *settings, const struct equation *eq
 
 static double transform_s(const struct equation *equation, const struct speed *speed, int members)
 {
-    double points = points_of(equation->n), each = points / members;
+    double points = equation_points(equation), each = points / members;
     double moved = members == 1 ? 0 : each * (members - 1) / members * 8 * speed->beta_s;
     return FFT_PASSES * log2(points + 1) * pass_s(speed, points, members) +
            (members == 1 ? 0 : 4 * ((members - 1) * speed->alpha_s + moved));
@@ -99,7 +94,7 @@ static double method_s(const struct settings *settings, const struct equation *e
                        const struct speed *speed, double tolerance)
 {
     int method = settings->method, members = speed->members;
-    double points = points_of(equation->n);
+    double points = equation_points(equation);
     double reduce = members == 1 ? 0 : ceil(log2(members)) * speed->alpha_s;
     double passes = costs[method].passes, exchanges = costs[method].exchanges;
     if ((method == METHOD_CG || method == METHOD_PIPECG) && settings->pc == PC_CHEBYSHEV) {
@@ -125,7 +120,7 @@ double guess_s(const struct settings *settings, int inner, const struct equation
         return method_s(settings, equation, speed, tolerance);
     used.method = inner;
     alone.members = 1;
-    double others = speed->members - 1, bytes = 8 * points_of(equation->n);
+    double others = speed->members - 1, bytes = 8 * equation_points(equation);
     double beta_s = speed->one_beta_s > 0 ? speed->one_beta_s : speed->beta_s;
     return method_s(&used, equation, &alone, tolerance) +
            3 * (others * speed->alpha_s + others / speed->members * bytes * beta_s);

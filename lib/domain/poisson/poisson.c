@@ -60,10 +60,9 @@ static void predict(struct covey_poisson *plan)
 /* What is learned of one plan counts for those of about as many points, on such a network. */
 static void name_problem(struct covey_poisson *plan, const struct covey_domain_network *network)
 {
-    const int64_t *n = plan->front.equation.n;
     snprintf(plan->name, sizeof plan->name, "poisson%d.2^%d.%dx%d.b%d",
              (int)plan->front.equation.dims,
-             domain_size_class((double)n[0] * (double)n[1] * (double)n[2]), (int)network->members,
+             domain_size_class(equation_points(&plan->front.equation)), (int)network->members,
              (int)network->hosts, domain_size_class(network->beta_s * 1e12) / 3);
 }
 
