@@ -368,6 +368,34 @@ static void check_no_pair(void)
     covey_fft_free(&backward);
 }
 
+/* Two plans of one array without options begin where the other ends, whichever comes first. */
+static void check_follows(const char *algorithm, int first, int second)
+{
+    const int64_t n[] = {9, 8, 7};
+    covey_fft_t *one = NULL, *other = NULL;
+    struct covey_fft_part end, begin;
+    check_case("is planned first", algorithm,
+               covey_fft_plan(team, 3, n, first, algorithm, &one) == 0);
+    check_case("is planned back", algorithm, covey_fft_plan(team, 3, n, second, NULL, &other) == 0);
+    check_case("is followed", algorithm,
+               one != NULL && other != NULL &&
+                   strcmp(covey_fft_algorithm(one), covey_fft_algorithm(other)) == 0 &&
+                   covey_fft_local(one, COVEY_FFT_OUT, &end) == 0 &&
+                   covey_fft_local(other, COVEY_FFT_IN, &begin) == 0 &&
+                   memcmp(&end, &begin, sizeof end) == 0);
+    covey_fft_free(&one);
+    covey_fft_free(&other);
+}
+
+static void check_followers(void)
+{
+    static const char *const algorithms[] = {"local", "slab", "pencil"};
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        check_follows(algorithms[i], COVEY_FFT_FORWARD, COVEY_FFT_BACKWARD);
+        check_follows(algorithms[i], COVEY_FFT_REAL_BACK, COVEY_FFT_REAL);
+    }
+}
+
 /* ---- Sines and cosines ----------------------------------------------------------------------- */
 
 struct r2r_test {
@@ -577,6 +605,7 @@ static void tell_part(void)
     for (size_t i = 0; i < sizeof r2r_tests / sizeof *r2r_tests; i++)
         check_r2r(&r2r_tests[i]);
     check_no_pair();
+    check_followers();
     check_r2r_refusals();
     check_refusals();
     check_nulls();

@@ -30,7 +30,9 @@ enum covey_fft_kind {
 
 /* Plans a transform for many executions, and takes an algorithm unless the options, or the
  * environment variable COVEY_FFT, name one. A collective call: all members give the same dims, n
- * and kind, and those of rank 0 count for the options. Sets *plan.
+ * and kind, and those of rank 0 count for the options. Sets *plan. Algorithms divide the array
+ * among members in different ways: where a plan of the other direction is there, of the same array,
+ * members, order, layout and grid, its algorithm is taken, and each goes on where the other ended.
  *
  * Errors: EINVAL (dims is not 1 to 3, a size is below 1, the array has more than 2^56 elements, no
  * such kind or option, an algorithm that cannot do this, the members differ), ENOMEM, and those of
@@ -92,7 +94,8 @@ int covey_fft_execute(covey_fft_t *plan, const void *in, void *out);
 
 /* The periodic convolution of a and b, arrays of the forward plan: result[i] is the sum over j of
  * a[j] b[i - j], an array of the backward plan. Both plans are of the same array and kind of
- * numbers, by the same algorithm; order=transposed spares an exchange each way. A collective call.
+ * numbers, by the same algorithm, as they are where no option names one; order=transposed spares an
+ * exchange each way. A collective call.
  * Errors: EINVAL (such plans they are not), ENOMEM (the team is broken then), and those of
  * covey_fft_execute(). */
 int covey_fft_convolve(covey_fft_t *forward, covey_fft_t *backward, const void *a, const void *b,

@@ -9,6 +9,7 @@
  *   fft_twiddle   roots of unity of the six-step algorithm
  *   fft_speed, fft_cost   what a path is expected to take; fft_library: without a team
  *   fft_options   the arguments of a plan, agreed on
+ *   fft_pairs     plans there and back of one array have one algorithm
  *   fft           makes a plan; fft_execute carries it out, fft_info tells of it, fft_convolve
  *                 executes two
  *
@@ -31,6 +32,7 @@
 #include "lib/domain/base/planner.h"
 #include "lib/domain/fourier/fft.h"
 #include "lib/domain/fourier/fft_cost.h"
+#include "lib/domain/fourier/fft_pairs.h"
 
 int fft_stage_at(const struct covey_fft *plan, int i)
 {
@@ -94,10 +96,13 @@ static int choose(struct covey_fft *plan, covey_team_t *team)
         return error;
     predict(plan, &place, &speed);
     name_problem(plan, &place.network);
-    plan->taken =
-        domain_choose_learned(team, plan->name, plan->table, FFT_ALGORITHMS, plan->options.forced);
+    double pair = fft_pairs_find(plan, team); /* of rank 0 it counts */
+    plan->taken = domain_choose_told(team, plan->name, plan->table, FFT_ALGORITHMS,
+                                     plan->options.forced, &pair, 1);
     if (plan->taken < 0)
         return plan->taken;
+    if (plan->options.forced == DOMAIN_CHOSEN && pair >= 0)
+        plan->taken = (int)pair;
     fft_path_make(plan->taken, &plan->problem, &plan->options.ends, &plan->options.grid,
                   &plan->path);
     return 0;
@@ -249,6 +254,8 @@ static int plan_of(covey_team_t *team, const struct fft_request *request, const 
     }
     if (error < 0)
         covey_fft_free(&made);
+    else
+        fft_pairs_add(made);
     *plan = made;
     return error;
 }
@@ -272,6 +279,7 @@ void covey_fft_free(covey_fft_t **plan)
     if (plan == NULL || *plan == NULL)
         return;
     covey_fft_t *p = *plan;
+    fft_pairs_remove(p);
     if (p->rank == 0 && p->executions > 0)
         domain_cache_save();
     domain_planner_lock();

@@ -25,8 +25,9 @@ struct covey_fft {
     fftw_plan kernels[FFT_STAGES_MAX][FFT_SLICES_MAX]; /* NULL: nothing to transform there */
     struct fft_reshape reshapes[FFT_STAGES_MAX];       /* [s]: between stages s and s + 1 */
     struct fft_twiddle *twiddle;                       /* of six-step */
-    double *buffers[3]; /* the array, what goes, what comes; they change places */
-    double *spectra[2]; /* of covey_fft_convolve(), from its first call on */
+    double *buffers[3];      /* the array, what goes, what comes; they change places */
+    double *spectra[2];      /* of covey_fft_convolve(), from its first call on */
+    struct covey_fft *older; /* of the list in fft_pairs.c */
 };
 
 /* The i-th stage on the way: backward it is the i-th one from the end. */

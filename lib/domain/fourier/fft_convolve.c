@@ -5,19 +5,13 @@
 #include <string.h>
 
 #include "lib/domain/base/error.h"
-#include "lib/domain/fourier/fft.h"
+#include "lib/domain/fourier/fft_pairs.h"
 
 /* The same at all members: what is compared they have agreed on. */
 static int is_pair(const struct covey_fft *there, const struct covey_fft *back)
 {
-    const struct fft_problem *a = &there->problem, *b = &back->problem;
-    return !a->is_backward && b->is_backward && !a->is_r2r && a->is_real == b->is_real &&
-           a->dims == b->dims && memcmp(a->n, b->n, sizeof a->n) == 0 &&
-           there->taken == back->taken &&
-           there->options.ends.transposed == back->options.ends.transposed &&
-           there->options.ends.at_root == back->options.ends.at_root &&
-           there->path.grid.rows == back->path.grid.rows &&
-           there->path.grid.columns == back->path.grid.columns;
+    return !there->problem.is_backward && !there->problem.is_r2r && there->taken == back->taken &&
+           fft_pairs_match(there, back);
 }
 
 static int allocate(struct covey_fft *plan, size_t count)
