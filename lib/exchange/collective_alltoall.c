@@ -2,7 +2,8 @@
  * collective_alltoall.c - a block of every member for every member, without a schedule.
  *
  *   bruck     log2(n) rounds of n/2 blocks each, which travel in company: small equal ones
- *   linear    to all at once, the next one first, a window of them at a time
+ *   linear    to all at once, the next one first, a window of them at a time; between hosts blocks
+ *             of middle sizes, of which all at once would overflow a queue, when they are asked for
  *   pairwise  n-1 rounds, in each of which everybody sends to one and receives from one; a round
  *             begins when the one before it is over, and a long block goes when its receiver has
  *             begun the round, too; of small blocks several are under way, and the next one goes
@@ -43,18 +44,20 @@ static int receive_block(struct collective *c, const struct alltoall *a, int fro
                : collective_receive(c, from, a->recv.type, vector_block(&a->recv, from), count);
 }
 
-/* So many messages under way each way, and, where they are paired, no send before a receive; long
- * ones between hosts where the receiver asks for them. */
+/* So many messages under way each way, and, where they are paired, no send before a receive; those
+ * of so many bytes when the receiver asks for them. */
 struct window {
     int size;
-    bool paired, asked;
+    bool paired;
+    size_t asked_from, asked_to;
     int sends[UNSCHEDULED_WINDOW],
         receives[UNSCHEDULED_WINDOW]; /* the last ones of each place, or -1 */
 };
 
-static bool is_asked_for(const struct vector *v, int rank)
+static bool is_asked_for(const struct window *w, const struct vector *v, int rank)
 {
-    return unscheduled_asks(vector_count(v, rank) * covey_type_size(v->type));
+    size_t bytes = vector_count(v, rank) * covey_type_size(v->type);
+    return bytes >= w->asked_from && bytes <= w->asked_to;
 }
 
 /* Without it a rank that is ahead sends to one that still receives from another: the two share a
@@ -65,12 +68,12 @@ static void ask(struct collective *c, const struct alltoall *a, const struct win
     const struct covey_team *team = collective_team(c);
     int from = (team->rank - i + team->size) % team->size, to = (team->rank + i) % team->size;
     int before[] = {w->sends[i % w->size], w->receives[i % w->size]};
-    if (is_asked_for(&a->recv, from)) {
+    if (is_asked_for(w, &a->recv, from)) {
         int asked = collective_send_lane(c, LANE_ASK, from, COVEY_BYTES, NULL, 0);
         collective_after(c, asked, before[0]);
         collective_after(c, asked, before[1]);
     }
-    if (is_asked_for(&a->send, to))
+    if (is_asked_for(w, &a->send, to))
         collective_after(c, sent, collective_receive_lane(c, LANE_ASK, to, COVEY_BYTES, NULL, 0));
 }
 
@@ -86,8 +89,7 @@ static void exchange_with(struct collective *c, const struct alltoall *a, struct
         collective_after(c, received, *send);
         collective_after(c, sent, *receive);
     }
-    if (w->asked)
-        ask(c, a, w, i, sent);
+    ask(c, a, w, i, sent);
     *receive = received >= 0 ? received : *receive;
     *send = sent >= 0 ? sent : *send;
 }
@@ -101,9 +103,26 @@ static void exchange_with_all(struct collective *c, const struct alltoall *a, st
     alltoall_own_block(c, a);
 }
 
+/* Bytes of the blocks for others that are not empty. */
+static size_t mean_block(const struct covey_team *team, const struct vector *v)
+{
+    size_t sum = 0, blocks = 0;
+    for (int i = 0; i < team->size; i++) {
+        size_t count = i == team->rank ? 0 : vector_count(v, i);
+        sum += count;
+        blocks += count > 0;
+    }
+    return blocks == 0 ? 0 : sum / blocks * covey_type_size(v->type);
+}
+
 void alltoall_linear(struct collective *c, const struct alltoall *a)
 {
-    exchange_with_all(c, a, (struct window){.size = UNSCHEDULED_WINDOW});
+    const struct covey_team *team = collective_team(c);
+    struct unscheduled_linear l =
+        unscheduled_linear(team->size, team->hosts, mean_block(team, &a->send));
+    exchange_with_all(
+        c, a,
+        (struct window){.size = l.window, .asked_from = l.asked_from, .asked_to = l.asked_to});
 }
 
 /* Small blocks: as many under way from each as the queues of a network hold. Within a host there
@@ -158,7 +177,10 @@ void alltoall_pairwise(struct collective *c, const struct alltoall *a)
     } else
         exchange_with_all(
             c, a,
-            (struct window){.size = 1, .paired = true, .asked = collective_team(c)->hosts > 1});
+            (struct window){.size = 1,
+                            .paired = true,
+                            .asked_from = UNSCHEDULED_ASKED,
+                            .asked_to = collective_team(c)->hosts > 1 ? SIZE_MAX : 0});
 }
 
 /* ---- blocks in company ----------------------------------------------------------------------- */

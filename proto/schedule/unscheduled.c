@@ -3,7 +3,9 @@
 
 #define PAIRED_BYTES 6144 /* under way from each, or two blocks */
 #define PAIR_BYTES_MAX 8192
-#define ASKED_BYTES 32768 /* at least */
+#define QUEUE_BYTES 98304 /* what a switch holds before a host, and some */
+#define ASKED_MOST 81920  /* `linear`: of longer blocks the receiver's kernel misses what is lost  \
+                           */
 
 int unscheduled_at_once(size_t bytes)
 {
@@ -13,9 +15,33 @@ int unscheduled_at_once(size_t bytes)
     return blocks < 2 ? 2 : blocks > UNSCHEDULED_WINDOW ? UNSCHEDULED_WINDOW : (int)blocks;
 }
 
+/* Members of a host, where they are spread evenly. */
+static int members_of_host(int size, int hosts)
+{
+    return (size + hosts - 1) / hosts;
+}
+
 bool unscheduled_asks(size_t bytes)
 {
-    return bytes >= ASKED_BYTES;
+    return bytes >= UNSCHEDULED_ASKED;
+}
+
+struct unscheduled_linear unscheduled_linear(int size, int hosts, size_t mean_bytes)
+{
+    struct unscheduled_linear l = {.window = UNSCHEDULED_WINDOW, .asked_from = 1};
+    if (hosts <= 1)
+        return l;
+    size_t members = (size_t)members_of_host(size, hosts);
+    int others = size - (int)members;
+    size_t at_once = members * (size_t)(others < UNSCHEDULED_WINDOW ? others : UNSCHEDULED_WINDOW);
+    l.asked_from = QUEUE_BYTES / at_once + 1;
+    l.asked_to = ASKED_MOST;
+    if (mean_bytes < l.asked_from || mean_bytes > l.asked_to)
+        return l;
+    size_t least = members == 1 ? 2 : 1, window = QUEUE_BYTES / (members * mean_bytes);
+    window = window < least ? least : window;
+    l.window = window < UNSCHEDULED_WINDOW ? (int)window : UNSCHEDULED_WINDOW;
+    return l;
 }
 
 int unscheduled_distance(int i, int size)

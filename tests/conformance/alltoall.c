@@ -175,6 +175,19 @@ static void adapt(struct member *m)
     covey_team_force(m->team, "alltoallv", "scheduled");
 }
 
+/* Blocks of all sizes without a schedule, of which between hosts some are asked for; members have
+ * several at a time or one, as their own blocks are. */
+static void without_schedule(struct member *m)
+{
+    static const size_t scales[] = {100, 1000, 2000, 4000};
+    bool good = covey_team_force(m->team, "alltoallv", "linear") >= 0;
+    for (size_t i = 0; i < 4 * sizeof scales / sizeof scales[0] && good; i++)
+        good = check_uneven(m, scales[i / 4], i % 2 == 0, i % 4 > 1);
+    good = all_good(m, good);
+    say(m, good, "blocks without a schedule");
+    covey_team_force(m->team, "alltoallv", "scheduled");
+}
+
 static void check(struct member *m, uint64_t seed)
 {
     static const size_t counts[] = {0, 1, 3, 1000, 16384, 100000};
@@ -199,6 +212,7 @@ static void check(struct member *m, uint64_t seed)
         say(m, good, what);
     }
     adapt(m);
+    without_schedule(m);
     for (int i = 0; i < 20 && good; i++) /* one right after the other */
         good = check_equal(m, (size_t)i * 37);
     good = all_good(m, good);

@@ -280,6 +280,39 @@ static void test_small_blocks_at_once(void)
     CU_ASSERT_EQUAL(unscheduled_at_once(0), 1);
 }
 
+static bool is_asked(struct unscheduled_linear l, size_t bytes)
+{
+    return bytes >= l.asked_from && bytes <= l.asked_to;
+}
+
+static void test_linear(void)
+{
+    struct unscheduled_linear l = unscheduled_linear(8, 1, 65536); /* one host */
+    CU_ASSERT(l.window == UNSCHEDULED_WINDOW && !is_asked(l, 0) && !is_asked(l, 65536));
+    l = unscheduled_linear(1, 1, 65536);
+    CU_ASSERT(l.window == UNSCHEDULED_WINDOW && !is_asked(l, 65536));
+    l = unscheduled_linear(2, 2, 65536); /* nobody else sends there */
+    CU_ASSERT(l.window == UNSCHEDULED_WINDOW && !is_asked(l, 65536));
+    l = unscheduled_linear(8, 8, 65536);
+    CU_ASSERT(l.window == 2 && is_asked(l, 65536) && is_asked(l, 14100) && !is_asked(l, 14000));
+    CU_ASSERT(!is_asked(l, 0) && !is_asked(l, 81921));
+    l = unscheduled_linear(8, 8, 24576);
+    CU_ASSERT_EQUAL(l.window, 4);
+    l = unscheduled_linear(8, 8, 1 << 20);
+    CU_ASSERT_EQUAL(l.window, UNSCHEDULED_WINDOW);
+    l = unscheduled_linear(16, 4, 32768);
+    CU_ASSERT_EQUAL(l.window, 1);
+    /* What is asked for is the same at all members, whatever their blocks are in the mean. */
+    for (int size = 2; size < 40; size++)
+        for (int hosts = 1; hosts <= size; hosts++)
+            for (size_t mean = 0; mean < 200000; mean += 4999) {
+                struct unscheduled_linear a = unscheduled_linear(size, hosts, mean);
+                l = unscheduled_linear(size, hosts, 0);
+                CU_ASSERT(a.asked_from == l.asked_from && a.asked_to == l.asked_to);
+                CU_ASSERT(a.asked_from > 0 && a.window >= 1 && a.window <= UNSCHEDULED_WINDOW);
+            }
+}
+
 /* A message hands over when 8 KiB and what passes in 100 us are missing, a long one a little
  * earlier. */
 static void test_hand_over(void)
@@ -320,6 +353,7 @@ int main(void)
         {"all-to-all of one", test_alltoall_of_one},
         {"each distance once", test_each_distance_once},
         {"small blocks at once", test_small_blocks_at_once},
+        {"blocks without a schedule", test_linear},
         {"hand-over", test_hand_over},
     };
     return covey_test_main("alltoall", cases, sizeof cases / sizeof cases[0]);
