@@ -25,7 +25,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FORMAT 0x53656706u /* struct segment_memory, version 6 */
+#define FORMAT 0x53656707u /* struct segment_memory, version 7 */
 #define LINE 64
 #define SLOTS_MAX (2 * SEGMENT_CALLS)
 #define CALLS (1u << 30) /* numbers of calls, see segment_sequence() */

@@ -7,6 +7,7 @@
  * up, which takes longer than the second copy where pages are small.
  */
 #include "lib/collective/shared_act.h"
+#include "lib/link/past_cache.h"
 
 static struct boxes *boxes(const struct shared_job *job)
 {
@@ -56,6 +57,13 @@ static bool differs(const struct shared_job *job, int member)
            segment_what(job->segment, job->sequence, member) != job->what;
 }
 
+/* What all read and write, of which most is of no use to anybody before it has left the cache. */
+static bool is_far(const struct shared_job *job)
+{
+    size_t all = (size_t)members(job) * (size_t)members(job);
+    return past_cache_is_best(2 * all * job->bytes);
+}
+
 int boxes_await_turn(struct shared_job *job)
 {
     bool free =
@@ -66,7 +74,12 @@ int boxes_await_turn(struct shared_job *job)
 int boxes_own_block(struct shared_job *job)
 {
     size_t at = (size_t)job->segment->me * job->bytes;
-    take((uint8_t *)job->call.recv + at, (const uint8_t *)job->call.send + at, job->bytes);
+    uint8_t *to = (uint8_t *)job->call.recv + at;
+    const uint8_t *from = (const uint8_t *)job->call.send + at;
+    if (to != from && is_far(job))
+        past_cache_copy(to, from, job->bytes);
+    else
+        take(to, from, job->bytes);
     return ACT_DONE;
 }
 
@@ -89,7 +102,8 @@ static int exchange_with(struct shared_job *job, int member)
         return shared_check_call(job, member);
     while (may_receive(job, member)) {
         at = piece_at(job, boxes_received(boxes(job), member), &bytes);
-        boxes_receive(boxes(job), member, (uint8_t *)job->call.recv + block + at, bytes);
+        boxes_receive(boxes(job), member, (uint8_t *)job->call.recv + block + at, bytes,
+                      is_far(job));
     }
     while (may_send(job, member)) {
         at = piece_at(job, boxes_sent(boxes(job), member), &bytes);

@@ -2,6 +2,7 @@
  * boxes.c - see boxes.h. One of the two members of a pair alone writes each of the words of a box.
  */
 #include "lib/link/boxes.h"
+#include "lib/link/past_cache.h"
 #include "lib/link/shared_memory.h"
 
 #include <assert.h>
@@ -111,10 +112,14 @@ bool boxes_may_receive(const struct boxes *b, int member)
     return filled != b->with[member].received;
 }
 
-void boxes_receive(struct boxes *b, int member, void *to, size_t bytes)
+void boxes_receive(struct boxes *b, int member, void *to, size_t bytes, bool far)
 {
     uint32_t *received = &b->with[member].received;
     assert(bytes <= b->piece);
-    memcpy(to, box_of(b, member, b->me, *received), bytes);
+    const uint8_t *from = box_of(b, member, b->me, *received);
+    if (far)
+        past_cache_copy(to, from, bytes);
+    else
+        memcpy(to, from, bytes);
     atomic_store_explicit(&pair_of(b, member, b->me)->emptied, ++*received, memory_order_release);
 }

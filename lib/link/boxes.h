@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define BOXES_EACH 2u
-#define BOXES_BYTES ((size_t)1 << 20) /* of a member */
+#define BOXES_BYTES ((size_t)2 << 20) /* of a member */
 #define BOXES_MEMBERS_MAX 32
 
 struct boxes {
@@ -51,6 +51,7 @@ uint32_t boxes_received(const struct boxes *b, int member);
 bool boxes_may_send(const struct boxes *b, int member);
 void boxes_send(struct boxes *b, int member, const void *from, size_t bytes);
 bool boxes_may_receive(const struct boxes *b, int member);
-void boxes_receive(struct boxes *b, int member, void *to, size_t bytes);
+/* far: the result is larger than the cache, see past_cache.h. */
+void boxes_receive(struct boxes *b, int member, void *to, size_t bytes, bool far);
 
 #endif

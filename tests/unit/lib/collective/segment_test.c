@@ -1,4 +1,4 @@
-/* links: lib/collective/segment.c lib/link/boxes.c lib/link/shared_memory.c lib/link/barrier.c */
+/* links: lib/collective/segment.c lib/link/boxes.c lib/link/past_cache.c lib/link/shared_memory.c lib/link/barrier.c */
 /*
  * segment_test.c - the memory that members of a team share: its members here are mappings of one
  * process, or threads.
@@ -293,14 +293,14 @@ static void boxes_are_filled_and_emptied_in_turn(void)
     CU_ASSERT(boxes_may_send(from, 1));          /* each pair has boxes of its own, */
     CU_ASSERT_FALSE(boxes_may_receive(from, 2)); /* each way */
     for (; sent < 5 * BOXES_EACH; sent++) {
-        boxes_receive(to, 0, &got, sizeof got);
+        boxes_receive(to, 0, &got, sizeof got, received % 2 != 0);
         CU_ASSERT_EQUAL(got, received++);
         CU_ASSERT_FATAL(boxes_may_send(from, 2));
         boxes_send(from, 2, &sent, sizeof sent);
         CU_ASSERT_FALSE(boxes_may_send(from, 2));
     }
     for (; boxes_may_receive(to, 0); received++) {
-        boxes_receive(to, 0, &got, sizeof got);
+        boxes_receive(to, 0, &got, sizeof got, received % 2 != 0);
         CU_ASSERT_EQUAL(got, received);
     }
     CU_ASSERT_EQUAL(boxes_sent(from, 2), sent);
