@@ -238,11 +238,89 @@ static PyObject *quick_recv(PyObject *self, PyObject *const *args, Py_ssize_t n)
     return answer(result < 0 ? result : (long long)count);
 }
 
+/* ---- objects, whose pickle is one item of a message ------------------------------------------ */
+
+#define COPIED_MAX 65536 /* bytes; longer ones are loaded where they lie */
+
+/* A VM or a team, and who: a tid or a rank. */
+struct object_call {
+    void *handle;
+    bool by_team;
+    int peer, tag;
+};
+
+static bool object_call_take(struct object_call *call, PyObject *const *args)
+{
+    call->handle = PyLong_AsVoidPtr(args[0]);
+    call->by_team = number_of(args[1]) == 1;
+    call->peer = number_of(args[2]);
+    call->tag = number_of(args[3]);
+    return call->handle != NULL && call->peer != INT_MIN && call->tag != INT_MIN;
+}
+
+/* Handle, by_team, peer, tag, pickle: results as of send. */
+static PyObject *quick_send_object(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    (void)self;
+    struct object_call c;
+    char *bytes;
+    Py_ssize_t size;
+    covey_req_t *req = NULL;
+    long long result = UNFIT;
+    if (n != 5 || !object_call_take(&c, args) || PyBytes_AsStringAndSize(args[4], &bytes, &size))
+        return answer(result);
+    Py_BEGIN_ALLOW_THREADS;
+    int start = c.by_team ? covey_team_isend_array(c.handle, c.peer, c.tag, COVEY_BYTES, bytes,
+                                                   (size_t)size, &req)
+                          : covey_isend_array(c.handle, c.peer, c.tag, COVEY_BYTES, bytes,
+                                              (size_t)size, &req);
+    result = finish(start, &req);
+    Py_END_ALLOW_THREADS;
+    return answer(result == COVEY_ETIMEOUT ? (intptr_t)req : result);
+}
+
+/* Of a message whose one item is short bytes: these, and the message is freed. Else its address. */
+static PyObject *pickle_of(covey_msg_t *message)
+{
+    const void *base;
+    size_t size;
+    int type;
+    if (covey_peek(message, &type, &size) == 0 && type == COVEY_BYTES && size <= COPIED_MAX &&
+        covey_unpack_view(message, COVEY_BYTES, &base, &size) == 0 &&
+        covey_peek(message, &type, &size) == COVEY_EEND) {
+        covey_msg_rewind(message);
+        covey_unpack_view(message, COVEY_BYTES, &base, &size);
+        PyObject *bytes = PyBytes_FromStringAndSize(base, (Py_ssize_t)size);
+        covey_msg_free(message);
+        return bytes;
+    }
+    covey_msg_rewind(message);
+    return answer((intptr_t)message);
+}
+
+/* Handle, by_team, peer, tag: bytes, the address of a message, or an error, ETIMEOUT after a slice
+ * of time. */
+static PyObject *quick_recv_object(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    (void)self;
+    struct object_call c;
+    covey_msg_t *message = NULL;
+    long long result = UNFIT;
+    if (n != 4 || !object_call_take(&c, args))
+        return answer(result);
+    Py_BEGIN_ALLOW_THREADS;
+    result = c.by_team ? covey_team_recv(c.handle, c.peer, c.tag, SLICE_US, &message)
+                       : covey_recv(c.handle, c.peer, c.tag, SLICE_US, &message);
+    Py_END_ALLOW_THREADS;
+    return result < 0 ? answer(result) : pickle_of(message);
+}
+
 /* clang-format off */
 #define CALL(name) {#name, (PyCFunction)(void (*)(void))quick_##name, METH_FASTCALL, NULL}
 /* clang-format on */
-static PyMethodDef calls[] = {CALL(barrier), CALL(bcast), CALL(allreduce),      CALL(alltoall),
-                              CALL(send),    CALL(recv),  {NULL, NULL, 0, NULL}};
+static PyMethodDef calls[] = {CALL(barrier),     CALL(bcast),       CALL(allreduce),
+                              CALL(alltoall),    CALL(send),        CALL(recv),
+                              CALL(send_object), CALL(recv_object), {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_quick", .m_size = 0,
                                     .m_methods = calls};

@@ -49,7 +49,6 @@ calls_of() { # tasks -> CALL:BYTES...
     read -ra sizes <<<"${SIZES:-1 1K 64K 1M}"
     read -ra collective_sizes <<<"${COLLECTIVE_SIZES:-8 1K 64K 1M}"
     for call in ping object; do
-        [ "$1" = 2 ] || continue
         for size in $(numfmt --from=iec "${sizes[@]}"); do echo "$call:$size"; done
     done
     for call in bcast allreduce alltoall; do

@@ -84,6 +84,21 @@ class Echoed(unittest.TestCase):
         a += 1
         self.assertEqual(a[-1], 1e5)
 
+    def test_sizes(self):
+        "texts and arrays of all sizes come back, alone or within a pickle, by rows or by columns, and may be written"
+        team = self.vm.team([self.vm.tid])
+        for size in (0, 1, 15, 16, 4096, 4097, 65000, 66000, 300000):
+            self.vm.send("x" * size, self.tid, 1)
+            self.assertEqual(self.vm.recv(self.tid, 2), "x" * size)
+            for array in (np.arange(size, dtype="u1"), np.arange(2 * size).reshape(2, size).T, np.arange(2 * size)[::2]):
+                self.vm.send([array, size], self.tid, 1)
+                back, number = self.vm.recv(self.tid, 2)
+                np.testing.assert_array_equal(back, array)
+                back[...] = 1
+                self.assertEqual(number, size)
+                team.send(array, team.rank, 5)  # to itself, by rank
+                np.testing.assert_array_equal(team.recv(team.rank, 5), array)
+
     def test_no_copy(self):
         "what is received in an object lies in the message"
         self.vm.send(np.arange(1e6), self.tid, 1)

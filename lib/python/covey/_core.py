@@ -12,6 +12,12 @@ from typing import Any, Callable, Optional
 
 from ._covey import ffi, lib
 
+try:
+    from . import _quick as quick
+except ImportError:  # before Python 3.11
+    quick = None  # type: ignore[assignment]
+
+UNFIT = -1000000  # what functions of quick return that did nothing
 ANY_TASK: int = lib.COVEY_ANY_TASK
 ANY_TAG: int = lib.COVEY_ANY_TAG
 SLICE_US = 100_000  # how long Ctrl-C may have to wait

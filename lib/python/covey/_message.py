@@ -191,6 +191,9 @@ def dumps(value: Any, buffers: Callable[[Any], Any]) -> bytes:
         return cloudpickle.dumps(value, 5, buffer_callback=buffers)
 
 
+loads = pickle.loads
+
+
 def _bytes_of(buffer: Any) -> Any:
     """The address and size of what was left out of a pickle."""
     try:
@@ -202,7 +205,11 @@ def _bytes_of(buffer: Any) -> Any:
 def pack_object(value: Any) -> tuple:
     """(message, what must be kept until it was sent) of an object."""
     buffers: List[Any] = []
-    stream = dumps(value, buffers.append)
+    return pack_pickle(dumps(value, buffers.append), buffers)
+
+
+def pack_pickle(stream: bytes, buffers: List[Any]) -> tuple:
+    """The same of an object's pickle, and of what was left out of it."""
     message = lib.covey_msg_new()
     if message == ffi.NULL:
         raise MemoryError("covey_msg_new")

@@ -12,19 +12,14 @@ import time
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import _core
-from ._core import DTYPES, ETIMEOUT, SIZES, SLICE_US, array_of, check, encoded, ffi, lib, microseconds
+from ._core import (DTYPES, ETIMEOUT, SIZES, SLICE_US, UNFIT, array_of, check, encoded, ffi, lib, microseconds,
+                    quick)
 from ._message import Request, Status, dumps, pack_object
 from ._messaging import Messaging
 from ._topology import Topology, pointer_of
 from ._window import Window
 
-try:
-    from . import _quick
-except ImportError:  # before Python 3.11
-    _quick = None  # type: ignore[assignment]
-
 NULL = ffi.NULL
-_UNFIT = -1000000
 _finish = lib.covey_python_finish
 OPS = {name: getattr(lib, "COVEY_OP_" + name.upper()) for name in
        "sum prod min max land lor lxor band bor bxor minloc maxloc".split()}
@@ -95,6 +90,7 @@ class Team(Messaging):
     _isend, _isend_array = lib.covey_team_isend, lib.covey_team_isend_array
     _irecv, _irecv_array = lib.covey_team_irecv, lib.covey_team_irecv_array
     _recv_any, _probe_any = lib.covey_team_recv, lib.covey_team_probe
+    _BY_TEAM = 1
 
     #: seconds that a call of all members may take before it is given up; None: no limit
     timeout: Optional[float] = None
@@ -342,13 +338,13 @@ class Team(Messaging):
     Reduce_scatter, Ireduce_scatter = _pair(_reduce_scatter)
     Scan, Iscan = _pair(_scan)
     Exscan, Iexscan = _pair(_exscan)
-    if _quick is None:
+    if quick is None:
         Barrier, Bcast, Allreduce, Alltoall = _slow_barrier, _slow_bcast, _slow_allreduce, _slow_alltoall
     else:  # those that are called most often
 
         def Barrier(self) -> None:
             try:
-                code = _quick.barrier(self._address, self._req_address)
+                code = quick.barrier(self._address, self._req_address)
                 if code:
                     self._go_on(code, self._slow_barrier)
             except BaseException:
@@ -357,7 +353,7 @@ class Team(Messaging):
 
         def Bcast(self, array: Any, root: int = 0) -> None:
             try:
-                code = _quick.bcast(self._address, self._req_address, array, root)
+                code = quick.bcast(self._address, self._req_address, array, root)
                 if code:
                     self._go_on(code, self._slow_bcast, array, root)
             except BaseException:
@@ -367,7 +363,7 @@ class Team(Messaging):
         def Allreduce(self, send: Any, recv: Any, op: Union[str, Op] = "sum") -> None:
             number = OPS.get(op)  # type: ignore[call-overload]
             try:
-                code = _UNFIT if number is None else _quick.allreduce(
+                code = UNFIT if number is None else quick.allreduce(
                     self._address, self._req_address, send, recv, number)
                 if code:
                     self._go_on(code, self._slow_allreduce, send, recv, op)
@@ -377,7 +373,7 @@ class Team(Messaging):
 
         def Alltoall(self, send: Any, recv: Any) -> None:
             try:
-                code = _quick.alltoall(self._address, self._req_address, send, recv)
+                code = quick.alltoall(self._address, self._req_address, send, recv)
                 if code:
                     self._go_on(code, self._slow_alltoall, send, recv)
             except BaseException:
@@ -390,7 +386,7 @@ class Team(Messaging):
 
     def _go_on(self, code: int, slow: Callable, *arguments: Any) -> None:
         """After a quick call that did nothing, failed, or is under way still, with the caller's arrays."""
-        if code == _UNFIT:
+        if code == UNFIT:
             slow(*arguments)
             return
         kept = [memoryview(a) for a in arguments if not isinstance(a, (int, str))]  # nobody may resize them

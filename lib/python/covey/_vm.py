@@ -6,12 +6,13 @@ import weakref
 from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Union
 
 from . import _core, _message
-from ._core import ANY_TASK, ETIMEOUT, SLICE_US, array_of, array_of_texts, check, encoded, ffi, lib, microseconds, text_field
+from ._core import (ANY_TASK, ETIMEOUT, SLICE_US, UNFIT, array_of, array_of_texts, check, encoded, ffi, lib, microseconds,
+                    quick, text_field)
 from ._message import Notice, Status, finish
 from ._messaging import Messaging
 from ._service import Services
 from ._solve import Solvers
-from ._team import _UNFIT, Teams, _quick
+from ._team import Teams
 from ._topology import Topologies
 from ._trace import Traces
 
@@ -306,13 +307,13 @@ class VM(Messaging, Teams, Topologies, Services, Solvers, Traces):
     # ---- messages, beside those of Messaging
 
     def Send(self, array: Any, to: int, tag: int = 0) -> None:
-        code = _UNFIT if _quick is None else _quick.send(self._address, array, to, tag)
+        code = UNFIT if quick is None else quick.send(self._address, array, to, tag)
         if code == 0:
             return
         if code > 0:  # that request is under way
             finish(ETIMEOUT, ffi.new("covey_req_t **", ffi.cast("covey_req_t *", code)), memoryview(array))
             return
-        if code != _UNFIT:
+        if code != UNFIT:
             check(code)
         kind, base, count = array_of(array)
         req = ffi.new("covey_req_t **")
@@ -324,11 +325,11 @@ class VM(Messaging, Teams, Topologies, Services, Solvers, Traces):
 
     def Recv(self, array: Any, source: Optional[int] = None, tag: int = -1, timeout: Optional[float] = None,
              status: Optional[Status] = None) -> int:
-        if _quick is not None and timeout is None and status is None:
-            count = _quick.recv(self._address, array, ANY_TASK if source is None else source, tag)
+        if quick is not None and timeout is None and status is None:
+            count = quick.recv(self._address, array, ANY_TASK if source is None else source, tag)
             if count >= 0:
                 return count
-            if count not in (ETIMEOUT, _UNFIT):
+            if count not in (ETIMEOUT, UNFIT):
                 return check(count)
         return super().Recv(array, source, tag, timeout, status)
 
