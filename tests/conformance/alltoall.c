@@ -5,8 +5,9 @@
  * `alltoall check MEMBERS SEED` spawns the others, on all hosts in turn; the program's own topology
  * is a random tree of the VM's hosts, made from the seed. `alltoall die MEMBERS SEED`: one member
  * ends in the middle; the others get an error, and soon. `alltoall owe 3 0`: one ends that owes
- * another a hand-over and nothing else; `alltoall cut 3 0`: one goes with its stream. `alltoall vm
- * MEMBERS SEED`: the team takes the VM's topology, and says what it has.
+ * another a hand-over and nothing else; `alltoall cut 3 0`: one goes with its stream. `alltoall
+ * plain MEMBERS 0`: as the library chooses, on one host by boxes where tasks outnumber processors.
+ * `alltoall vm MEMBERS SEED`: the team takes the VM's topology, and says what it has.
  *
  * Prints a line a test, "ok ..." or "not ok ...", from the first member.
  */
@@ -217,6 +218,18 @@ static void check(struct member *m, uint64_t seed)
         good = check_equal(m, (size_t)i * 37);
     good = all_good(m, good);
     say(m, good, "twenty, one right after the other");
+}
+
+/* Up to blocks of which all together are larger than a cache, at places of all kinds. */
+static void plain(struct member *m)
+{
+    static const size_t counts[] = {0, 1, 5000, 70001, 300000, 1000003};
+    char what[100];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && !m->failed; i++) {
+        bool good = all_good(m, check_equal(m, counts[i]));
+        snprintf(what, sizeof what, "%zu elements to each, as chosen", counts[i]);
+        say(m, good, what);
+    }
 }
 
 static void fill_with_ones(int32_t *array, size_t count)
@@ -453,6 +466,8 @@ int main(int argc, char **argv)
         cut(&m);
     else if (strcmp(argv[1], "vm") == 0)
         vm_topology(&m);
+    else if (strcmp(argv[1], "plain") == 0)
+        plain(&m);
     else
         check(&m, strtoull(argv[3], NULL, 10));
     covey_team_free(&m.team);

@@ -61,4 +61,8 @@ expect "then there is none" says "no topology" covey topology --vm
 expect "a team is not scheduled" says "unscheduled: the VM has no topology" members 4
 expect "the environment names one" says "scheduled: 4 phases" members 4 COVEY_TOPOLOGY="$dir/four"
 expect "which must suit" says "the topology has no host h2" members 4 COVEY_TOPOLOGY="$dir/two"
+covey halt >/dev/null
+covey start --local 1 >/dev/null || bad "a virtual machine of one host starts"
+run auto plain 3 0
+run auto plain 5 0
 finish
