@@ -458,8 +458,9 @@ static struct link_tcp *tcp_create(int fd, enum tcp_state state)
     tcp_keep_alive(fd);
     /* By itself the kernel doubles the time to its next try: what a cut of 30 s held up would wait
      * for another 24 s. Trying often it would give up soon, where it is not told how long it must
-     * not. */
-    const int retry_ms = RETRY_MS, patience_ms = INT_MAX;
+     * not: twelve days, for with twice as much it takes what it is going to send in some
+     * milliseconds for what was sent before that time, and gives up at once. */
+    const int retry_ms = RETRY_MS, patience_ms = 1 << 30;
     if (setsockopt(fd, IPPROTO_TCP, TCP_RTO_MAX_MS, &retry_ms, sizeof retry_ms) == 0)
         setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);
     tcp->base.ops = &tcp_ops;

@@ -9,8 +9,9 @@
  * factor a part of the way: else the algorithm with the luckiest run would be taken, not the
  * fastest.
  *
- * An algorithm that has not run is taken to be no slower than predicted, and to be faster by as
- * much as those that have: it is tried once if that makes it the fastest, and then it is known.
+ * An algorithm that has not run is taken to be no slower than predicted, to be faster by as much as
+ * those that have, and where one of these is known by a quarter besides, for a prediction may be
+ * off by that: it is tried once if that makes it the fastest, and then it is known.
  */
 #include "lib/domain/base/history.h"
 
@@ -25,8 +26,10 @@
 #define PART 0.3      /* of the way, in the logarithm */
 #define STEADY_RUNS 4 /* from which on they move the factor a part of the way */
 #define KNOWN_RUNS 2  /* from which on an algorithm is known */
-#define EARLY_RUNS 8  /* of a plan, which all are told */
-#define LATE_RUNS 32  /* of which one is */
+#define TRIAL 0.75 /* of what is expected: what has not run is given so much beside what is known  \
+                    */
+#define EARLY_RUNS 8 /* of a plan, which all are told */
+#define LATE_RUNS 32 /* of which one is */
 
 enum { FACTOR, TOOK, RUNS, KINDS };
 
@@ -93,16 +96,17 @@ void domain_history_look(const char *problem, struct domain_algorithm *rows, int
  * differ. */
 static void set_others(struct domain_algorithm *rows, int n)
 {
-    double sum = 0;
+    double sum = 0, trial = 1;
     int known = 0;
     for (int i = 0; i < n; i++)
         if (rows[i].factor > 0) {
             sum += rows[i].factor;
             known++;
+            trial = rows[i].runs >= KNOWN_RUNS ? TRIAL : trial;
         }
     for (int i = 0; i < n; i++)
         if (rows[i].factor <= 0)
-            rows[i].factor = known > 0 ? fmin(1, sum / known) : 1;
+            rows[i].factor = known > 0 ? trial * fmin(1, sum / known) : 1;
 }
 
 void domain_history_expect(const char *problem, struct domain_algorithm *rows, int n)

@@ -43,7 +43,8 @@ int domain_choose_learned(covey_team_t *team, const char *problem, struct domain
 /* What this process knows, without a team: 0 where an algorithm has not run. */
 void domain_history_look(const char *problem, struct domain_algorithm *rows, int n);
 
-/* The same, and those that have not run are taken to be faster by as much as those that have. */
+/* The same, and those that have not run are taken to be faster by as much as those that have, and
+ * by a quarter besides where one of these is known: they are tried. */
 void domain_history_expect(const char *problem, struct domain_algorithm *rows, int n);
 
 /* The exponent of the power of 2 next to a size, for the names of problems. */

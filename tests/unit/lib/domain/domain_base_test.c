@@ -290,6 +290,30 @@ static void runs_correct_predictions(void)
     CU_ASSERT_EQUAL(expected("test.10", 1), 1);
 }
 
+static double expected_of_new(const char *problem)
+{
+    struct domain_algorithm rows[] = {ROW("local", 1), ROW("tree", 1)};
+    domain_history_expect(problem, rows, 2);
+    return domain_expected_s(&rows[1]);
+}
+
+static void what_has_not_run_is_tried(void)
+{
+    use_file();
+    CU_ASSERT_EQUAL(expected_of_new("test.20"), 1); /* nothing is known */
+    domain_history_note("test.20", "local", 1, 0.8);
+    CU_ASSERT_DOUBLE_EQUAL(expected_of_new("test.20"), 0.8, 1e-5); /* nor is one run much */
+    domain_history_note("test.20", "local", 1, 0.8);
+    CU_ASSERT_DOUBLE_EQUAL(expected_of_new("test.20"), 0.75 * 0.8, 1e-5);
+    for (int i = 0; i < 2; i++)
+        domain_history_note("test.21", "local", 1, 4); /* that others are slow says nothing */
+    CU_ASSERT_DOUBLE_EQUAL(expected_of_new("test.21"), 0.75, 1e-5);
+    domain_history_note("test.21", "tree", 1, 0.9);
+    CU_ASSERT_DOUBLE_EQUAL(expected_of_new("test.21"), 0.9, 1e-5); /* it is known now */
+    domain_cache_forget();
+    remove_file();
+}
+
 static void a_place_out_of_a_calibration(void)
 {
     struct covey_calibration *made = calloc(1, sizeof *made);
@@ -335,6 +359,7 @@ int main(void)
         {"figures of several machines share a file", figures_of_several_machines_share_a_file},
         {"figures have a point in any locale", figures_have_a_point_in_any_locale},
         {"runs correct predictions", runs_correct_predictions},
+        {"what has not run is tried", what_has_not_run_is_tried},
     };
     return covey_test_main("domain", cases, sizeof cases / sizeof cases[0]);
 }
