@@ -283,13 +283,11 @@ static PyObject *quick_send_object(PyObject *self, PyObject *const *args, Py_ssi
 static PyObject *pickle_of(covey_msg_t *message)
 {
     const void *base;
-    size_t size;
+    size_t size, more;
     int type;
     if (covey_peek(message, &type, &size) == 0 && type == COVEY_BYTES && size <= COPIED_MAX &&
         covey_unpack_view(message, COVEY_BYTES, &base, &size) == 0 &&
-        covey_peek(message, &type, &size) == COVEY_EEND) {
-        covey_msg_rewind(message);
-        covey_unpack_view(message, COVEY_BYTES, &base, &size);
+        covey_peek(message, &type, &more) == COVEY_EEND) {
         PyObject *bytes = PyBytes_FromStringAndSize(base, (Py_ssize_t)size);
         covey_msg_free(message);
         return bytes;

@@ -302,7 +302,7 @@ static int play_calls(struct play *x, const struct exchange *what, int calls,
         double seconds;
         x->bytes = longer ? FIRST_BYTES : what->stream_bytes;
         x->at_once = unscheduled_at_once(longer ? FIRST_BYTES : (size_t)what->bytes);
-        x->asks = unscheduled_asks((size_t)what->bytes);
+        x->asks = what->bytes >= UNSCHEDULED_ASKED;
         if (call(x, &seconds) != 0)
             return -1;
         double frames = fmax(1, ceil(x->bytes / x->frame_bytes)) * x->count * (x->count - 1);

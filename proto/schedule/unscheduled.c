@@ -1,11 +1,12 @@
 /* unscheduled.c - see unscheduled.h. */
 #include "proto/schedule/unscheduled.h"
 
+#include <stdbool.h>
+
 #define PAIRED_BYTES 6144 /* under way from each, or two blocks */
 #define PAIR_BYTES_MAX 8192
-#define QUEUE_BYTES 98304 /* what a switch holds before a host, and some */
-#define ASKED_MOST 81920  /* `linear`: of longer blocks the receiver's kernel misses what is lost  \
-                           */
+#define QUEUE_BYTES 98304 /* that a switch holds before a host */
+#define ASKED_MOST 81920  /* `linear`: for longer blocks a loss is told by what comes behind it */
 
 int unscheduled_at_once(size_t bytes)
 {
@@ -19,11 +20,6 @@ int unscheduled_at_once(size_t bytes)
 static int members_of_host(int size, int hosts)
 {
     return (size + hosts - 1) / hosts;
-}
-
-bool unscheduled_asks(size_t bytes)
-{
-    return bytes >= UNSCHEDULED_ASKED;
 }
 
 struct unscheduled_linear unscheduled_linear(int size, int hosts, size_t mean_bytes)

@@ -5,7 +5,6 @@
 #ifndef COVEY_PROTO_UNSCHEDULED_H
 #define COVEY_PROTO_UNSCHEDULED_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define UNSCHEDULED_WINDOW 8 /* messages under way each way, at most */
@@ -17,7 +16,6 @@ int unscheduled_at_once(size_t bytes);
 /* `pairwise`: a block of at least so many bytes waits until its receiver has begun the round: it
  * takes so long that a message there and back is little beside it. */
 #define UNSCHEDULED_ASKED 32768
-bool unscheduled_asks(size_t bytes);
 
 /* `linear`: messages of a member under way each way, and the sizes of blocks that wait until their
  * receiver asks for them; asked_from > asked_to: none. Blocks that come from all at once fill the

@@ -1,8 +1,8 @@
 #!/bin/bash
 # python.sh - the package for Python beside covey.h in C and beside mpi4py on Open MPI, on this machine.
 #
-# In every round each system makes all calls, one system after the other: an array to and fro between two tasks, the
-# same as an object, and with 2 and with 8 tasks bcast, allreduce and alltoall; then empty futures through an executor,
+# In every round each system makes all calls, one system after the other, with 2 and with 8 tasks: an array to and fro
+# between two of them, the same as an object, bcast, allreduce and alltoall; then empty futures through an executor,
 # covey.Executor beside MPIPoolExecutor. What is printed are medians of the rounds, in microseconds: of Covey in C and in
 # Python, what Python adds ("more"), their ratio, and the ratio of mpi4py's time and Python's: above 1 Covey is ahead.
 # The figures go to OUT/figures.tsv: tasks, system, round, call, bytes, microseconds; of futures: rates.

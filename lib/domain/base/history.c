@@ -26,10 +26,9 @@
 #define PART 0.3      /* of the way, in the logarithm */
 #define STEADY_RUNS 4 /* from which on they move the factor a part of the way */
 #define KNOWN_RUNS 2  /* from which on an algorithm is known */
-#define TRIAL 0.75 /* of what is expected: what has not run is given so much beside what is known  \
-                    */
-#define EARLY_RUNS 8 /* of a plan, which all are told */
-#define LATE_RUNS 32 /* of which one is */
+#define TRIAL 0.75    /* of what is expected, for what has not run */
+#define EARLY_RUNS 8  /* of a plan, which all are told */
+#define LATE_RUNS 32  /* of which one is */
 
 enum { FACTOR, TOOK, RUNS, KINDS };
 

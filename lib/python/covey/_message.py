@@ -11,7 +11,7 @@ import time
 from typing import Any, Callable, List, NamedTuple, Optional
 
 from . import _core
-from ._core import ETIMEOUT, SLICE_US, array_of, check, error_of, ffi, lib
+from ._core import ETIMEOUT, SLICE_US, UNFIT, array_of, check, error_of, ffi, lib
 
 BYTES, STRING, MESSAGE = lib.COVEY_BYTES, lib.COVEY_STRING, lib.COVEY_MESSAGE
 
@@ -275,6 +275,15 @@ def finish(code: int, request: Any, keep: Any, timeout: Optional[float] = None) 
         if request[0] != ffi.NULL:
             park(request, keep)
     return check(code)
+
+
+def finish_quick(code: int, array: Any) -> bool:
+    """What a send by `quick` returned: whether it was sent, after a wait if it was under way; or nothing was done."""
+    if code > 0:  # that request
+        finish(ETIMEOUT, ffi.new("covey_req_t **", ffi.cast("covey_req_t *", code)), memoryview(array))
+    elif code != UNFIT:
+        check(code)
+    return code != UNFIT
 
 
 class Request:

@@ -9,7 +9,7 @@ from typing import Any, List, Optional
 from . import _message
 from ._core import (ETIMEOUT, SLICE_US, UNFIT, array_of, check, error_of, ffi, lib, microseconds, quick,
                     wait_in_slices)
-from ._message import Message, Request, Status, dumps, finish, loads, pack_object, pack_pickle, unpack_object
+from ._message import Message, Request, Status, dumps, finish, finish_quick, loads, pack_object, pack_pickle, unpack_object
 
 NULL = ffi.NULL
 _SHORT = 4096  # bytes of a buffer that goes within a pickle: a copy costs less than one more item
@@ -40,15 +40,9 @@ class Messaging:
         stream = dumps(obj, lambda buffer: memoryview(buffer).nbytes <= _SHORT or buffers.append(buffer))
         code = UNFIT if quick is None or buffers else quick.send_object(
             self._address, self._BY_TEAM, to, tag, stream)
-        if code == 0:
-            return
-        if code > 0:  # that request is under way
-            finish(ETIMEOUT, ffi.new("covey_req_t **", ffi.cast("covey_req_t *", code)), stream)
-        elif code == UNFIT:
+        if code and not finish_quick(code, stream):
             message, keep = pack_pickle(stream, buffers)
             self._start_send(message, to, tag, keep).wait()
-        else:
-            check(code)
 
     def recv(self, source: Optional[int] = None, tag: int = -1, timeout: Optional[float] = None,
              status: Optional[Status] = None) -> Any:

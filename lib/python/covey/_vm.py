@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence
 from . import _core, _message
 from ._core import (ANY_TASK, ETIMEOUT, SLICE_US, UNFIT, array_of, array_of_texts, check, encoded, ffi, lib, microseconds,
                     quick, text_field)
-from ._message import Notice, Status, finish
+from ._message import Notice, Status, finish, finish_quick
 from ._messaging import Messaging
 from ._service import Services
 from ._solve import Solvers
@@ -308,13 +308,8 @@ class VM(Messaging, Teams, Topologies, Services, Solvers, Traces):
 
     def Send(self, array: Any, to: int, tag: int = 0) -> None:
         code = UNFIT if quick is None else quick.send(self._address, array, to, tag)
-        if code == 0:
+        if code == 0 or finish_quick(code, array):
             return
-        if code > 0:  # that request is under way
-            finish(ETIMEOUT, ffi.new("covey_req_t **", ffi.cast("covey_req_t *", code)), memoryview(array))
-            return
-        if code != UNFIT:
-            check(code)
         kind, base, count = array_of(array)
         req = ffi.new("covey_req_t **")
         code = lib.covey_python_send_array(self._handle, to, tag, kind, base, count, SLICE_US, req)
