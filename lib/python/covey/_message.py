@@ -1,8 +1,8 @@
 """Messages: typed arrays packed by hand, or any object of Python; and requests under way.
 
 An object travels as one message: the first item is its pickle (protocol 5), each further one a buffer
-that was left out of it, such as the elements of a numpy array. Buffers are not copied when they are sent,
-and not when they are received: the array that comes lies in the message.
+that was left out of it, such as the elements of a numpy array. These are not copied when they are sent,
+and not when they are received: the array that comes lies in the message. `send()` leaves short ones in.
 """
 from __future__ import annotations
 
