@@ -502,6 +502,32 @@ static void check_choice(void)
           covey_poisson_plan(team, &huge, "mg", &network, &plan) == COVEY_ENOMEM && plan == NULL);
 }
 
+/* Plans of one grid divide it alike while they live, whatever the methods; a later one need not. */
+static void check_division(void)
+{
+    static const char *const pairs[][2] = {{"fft", "mg"}, {"mg", "fft"}, {"fft", "local"}};
+    const struct covey_poisson_problem *p = &problems[5];
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        covey_poisson_t *plans[2] = {NULL, NULL};
+        struct covey_grid_part parts[2];
+        for (int k = 0; k < 2; k++) {
+            check(name_of(p, "a plan beside another", pairs[i][k]),
+                  covey_poisson_plan(team, p, pairs[i][k], &network, &plans[k]) == 0 &&
+                      covey_poisson_local(plans[k], &parts[k]) == 0);
+        }
+        check(name_of(p, "one grid", pairs[i][1]),
+              memcmp(&parts[0], &parts[1], sizeof *parts) == 0);
+        double *f = field_of(plans[0], p, rough), *u = field_of(plans[0], p, NULL);
+        check(name_of(p, "fields of the other", pairs[i][1]),
+              covey_poisson_solve(plans[1], f, u, TOLERANCE, NULL) == 0 &&
+                  covey_poisson_solve(plans[0], f, u, TOLERANCE, NULL) == 0);
+        free(f);
+        free(u);
+        covey_poisson_free(&plans[0]);
+        covey_poisson_free(&plans[1]);
+    }
+}
+
 /* ---- The story ------------------------------------------------------------------------------- */
 
 static void tell_part(void)
@@ -515,6 +541,7 @@ static void tell_part(void)
     check_solves();
     check_means();
     check_choice();
+    check_division();
 }
 
 /* The last member ends while the others solve: all of them get an error. */

@@ -23,6 +23,8 @@
 #define PATIENCE_US 300000
 #define TOUCHED_BYTES ((size_t)2 << 20)
 #define PAGE_BYTES 4096
+#define HEAVY 1.2 /* a load from which on hosts are told apart */
+#define SHARE_ALL 100
 
 /* ---- First writes ---------------------------------------------------------------------------- */
 
@@ -108,27 +110,41 @@ static void ask(covey_team_t *team, struct answer *answer)
                                      fmax(0, answer->stats[root].interval_s)};
 }
 
+/* Where no host is loaded much, all have the same: what a monitor tells is not sharp. */
+static void set_shares(covey_team_t *team, const struct answer *answer, const double *loads,
+                       double most, unsigned char *shares)
+{
+    for (int rank = 0; rank < covey_team_size(team); rank++) {
+        int at = place_on(answer, team, rank);
+        double load = at < answer->n && most >= HEAVY ? loads[at] : 1;
+        shares[rank] = (unsigned char)fmax(round(SHARE_ALL / load), 1);
+    }
+}
+
 /* `each`: what each member used, or NULL: all as much as this one. */
 static void look(covey_team_t *team, const struct answer *answer, const double *each,
-                 struct covey_domain_place *place)
+                 struct covey_domain_place *place, unsigned char *shares)
 {
     size_t n = answer->n > 0 ? (size_t)answer->n : 1;
     int *members = calloc(n, sizeof *members);
-    double *shares = calloc(n, sizeof *shares), own = used_in(&answer->span);
-    if (members != NULL && shares != NULL) {
+    double *used_there = calloc(n, 2 * sizeof *used_there), own = used_in(&answer->span);
+    if (members != NULL && used_there != NULL) {
+        double *loads = used_there + n;
         for (int rank = 0; rank < covey_team_size(team); rank++) {
             int at = place_on(answer, team, rank);
             if (at < answer->n) {
                 members[at]++;
-                shares[at] += each != NULL ? each[rank] : own;
+                used_there[at] += each != NULL ? each[rank] : own;
             }
         }
-        others_look(&(struct others_view){answer->hosts, answer->stats, members, shares, answer->n,
-                                          place_on(answer, team, 0)},
+        others_look(&(struct others_view){answer->hosts, answer->stats, members, used_there,
+                                          answer->n, place_on(answer, team, 0), loads},
                     place);
+        if (shares != NULL)
+            set_shares(team, answer, loads, place->load, shares);
     }
     free(members);
-    free(shares);
+    free(used_there);
 }
 
 void domain_place_look(covey_team_t *team, struct covey_domain_place *place)
@@ -136,13 +152,14 @@ void domain_place_look(covey_team_t *team, struct covey_domain_place *place)
     struct answer answer;
     note_used();
     ask(team, &answer);
-    look(team, &answer, NULL, place);
+    look(team, &answer, NULL, place, NULL);
     covey_free(answer.hosts);
     covey_free(answer.stats);
 }
 
 /* A collective call: all tell what they used; rank 0 sets the place. */
-static int look_together(covey_team_t *team, struct covey_domain_place *place)
+static int look_together(covey_team_t *team, struct covey_domain_place *place,
+                         unsigned char *shares)
 {
     int is_root = covey_team_rank(team) == 0;
     double *each = is_root ? calloc((size_t)covey_team_size(team), sizeof *each) : NULL;
@@ -158,7 +175,7 @@ static int look_together(covey_team_t *team, struct covey_domain_place *place)
     if (error == 0)
         error = covey_gather(team, 0, COVEY_DOUBLE, &own, each, 1);
     if (error == 0 && is_root)
-        look(team, &answer, each, place);
+        look(team, &answer, each, place, shares);
     free(each);
     covey_free(answer.hosts);
     covey_free(answer.stats);
@@ -171,8 +188,8 @@ static int look_together(covey_team_t *team, struct covey_domain_place *place)
 static int share(covey_team_t *team, struct covey_domain_place *place)
 {
     struct covey_domain_network *n = &place->network;
-    double told[] = {place->processors, place->load, place->load_root, n->hosts,
-                     n->alpha_s,        n->beta_s,   n->one_beta_s,    n->one_alpha_s};
+    double told[] = {place->processors, place->load,   place->load_root, n->hosts,       n->alpha_s,
+                     n->beta_s,         n->one_beta_s, n->one_alpha_s,   place->capacity};
     int error = covey_bcast(team, 0, COVEY_DOUBLE, told, sizeof told / sizeof *told);
     if (error < 0)
         return domain_fail_of(error, "the load of the hosts");
@@ -185,6 +202,7 @@ static int share(covey_team_t *team, struct covey_domain_place *place)
     n->beta_s = fmax(told[5], 0);
     n->one_beta_s = fmax(told[6], 0);
     n->one_alpha_s = fmax(told[7], 0);
+    place->capacity = told[8];
     return 0;
 }
 
@@ -267,7 +285,7 @@ static int learn(covey_team_t *team, const struct covey_domain_network *given,
 }
 
 int domain_place_learn(covey_team_t *team, const struct covey_domain_network *network,
-                       struct covey_domain_place *place)
+                       struct covey_domain_place *place, unsigned char *shares)
 {
     struct covey_domain_place made = {.load = 1, .load_root = 1};
     int error = learn(team, network, &made);
@@ -276,7 +294,9 @@ int domain_place_learn(covey_team_t *team, const struct covey_domain_network *ne
     if (network != NULL)
         made.network = *network;
     made.processors = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    error = look_together(team, &made);
+    if (shares != NULL)
+        memset(shares, SHARE_ALL, (size_t)covey_team_size(team));
+    error = look_together(team, &made, shares);
     if (error == 0)
         error = share(team, &made);
     if (error == 0)

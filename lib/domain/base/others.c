@@ -51,12 +51,17 @@ void others_look(const struct others_view *view, struct covey_domain_place *plac
     int known = 0;
     seen.processors = 0;
     seen.load = seen.load_root = 1;
+    seen.capacity = 0;
     for (int i = 0; i < view->n; i++) {
+        view->loads[i] = 1;
+        seen.capacity += view->members[i];
         if (!view->stats[i].known || view->members[i] == 0)
             continue;
         struct machine m = machine_of(view, i);
         double others = others_of(&m), crowd = fmax(1, m.members / m.cores);
-        seen.load = fmax(seen.load, (m.members + others) / m.cores / crowd);
+        view->loads[i] = fmax(1, (m.members + others) / m.cores / crowd);
+        seen.load = fmax(seen.load, view->loads[i]);
+        seen.capacity -= view->members[i] * (1 - 1 / view->loads[i]);
         if (known++ == 0 || m.cores / m.hosts < seen.processors)
             seen.processors = m.cores / m.hosts;
         if (i == view->root)

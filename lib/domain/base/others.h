@@ -14,10 +14,11 @@ struct others_view {
     const int *members; /* of the team, on each host */
     const double *used; /* processors that they used in the time that its monitor tells of */
     int n, root;        /* the host of rank 0 */
+    double *loads;      /* set: how many times longer a member computes there */
 };
 
-/* Sets the processors, load and load_root of a place; all stays where no monitor of a host with
- * members answered. */
+/* Sets the processors and all loads of a place; all stays where no monitor of a host with members
+ * answered. The load of a host of which nothing is known is 1. */
 void others_look(const struct others_view *view, struct covey_domain_place *place);
 
 #endif

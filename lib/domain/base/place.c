@@ -8,17 +8,36 @@
 #include <math.h>
 #include <string.h>
 
-double domain_slower(const struct covey_domain_place *place)
+#define SLICE_S 3e-3 /* of who computes, until a member goes on that was woken */
+
+/* Of the members of a host, which may be more than its processors. */
+static double crowd(const struct covey_domain_place *place)
 {
     const struct covey_domain_network *network = &place->network;
     double on_host = ceil((double)network->members / network->hosts);
-    double crowd = place->processors > 0 ? on_host / place->processors : 1;
-    return fmax(crowd, 1) * fmax(place->load, 1);
+    return place->processors > 0 ? fmax(on_host / place->processors, 1) : 1;
+}
+
+double domain_slower(const struct covey_domain_place *place)
+{
+    return crowd(place) * fmax(place->load, 1);
+}
+
+double domain_slower_even(const struct covey_domain_place *place)
+{
+    double members = place->network.members;
+    return place->capacity > 0 ? crowd(place) * fmax(members / place->capacity, 1)
+                               : domain_slower(place);
 }
 
 double domain_slower_root(const struct covey_domain_place *place)
 {
     return fmax(place->load_root, 1);
+}
+
+double domain_wait_s(const struct covey_domain_place *place)
+{
+    return (fmax(place->load, 1) - 1) * SLICE_S;
 }
 
 /* ---- Out of a calibration -------------------------------------------------------------------- */
@@ -58,6 +77,7 @@ int covey_domain_place_of(const struct covey_calibration *calibration, int route
             made.processors = host->processors;
         made.touch_s = fmax(made.touch_s, host->touch_s);
         made.load = fmax(made.load, load_of(host, on_host));
+        made.capacity += on_host / load_of(host, on_host);
         if (i == 0)
             made.load_root = load_of(host, 1);
     }

@@ -11,12 +11,18 @@
  * the team compute, and while rank 0 does and the others wait. */
 double domain_slower(const struct covey_domain_place *place);
 double domain_slower_root(const struct covey_domain_place *place);
+/* The same while all compute and each has as much to do as its host lets it. */
+double domain_slower_even(const struct covey_domain_place *place);
+
+/* Seconds until what others run on loaded hosts lets a member go on that was waited for. */
+double domain_wait_s(const struct covey_domain_place *place);
 
 /* Sets all of it for a team: measures what not all members know of it since less than a minute, and
- * asks the monitor. A network that is given, by rank 0, counts instead. A collective call. Errors:
- * ENOMEM, and those of all collective calls. */
+ * asks the monitor. A network that is given, by rank 0, counts instead. At rank 0 shares gets what
+ * others leave each rank of its host, in percent, from 1 to 100, or is NULL. A collective call.
+ * Errors: ENOMEM, and those of all collective calls. */
 int domain_place_learn(covey_team_t *team, const struct covey_domain_network *network,
-                       struct covey_domain_place *place);
+                       struct covey_domain_place *place, unsigned char *shares);
 
 /* Sets the processors and the load from what the monitors of the hosts say now; what they do not
  * say stays. Not collective, for rank 0. What members of this team computed is no load. */

@@ -45,6 +45,9 @@ struct covey_domain_place {
     /* How many times longer a member computes because of what others run there: on the host where
      * that is most, and on that of rank 0. 1: at rest. */
     double load, load_root;
+    /* As many members at rest compute what all do, if each has as much to do as others leave it
+     * of its host; 0: not known, as members / load. */
+    double capacity;
 };
 
 /* The same of a calibration: hosts[0] is that of rank 0, and members are dealt to the hosts in

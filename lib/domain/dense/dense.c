@@ -140,7 +140,7 @@ static int make(struct covey_dense *plan, covey_team_t *team, const char *option
     plan->kernel = dense_kernel_of(plan->problem.type);
     int error = dense_options_agree(team, options, plan->problem.op, &plan->options);
     if (error == 0)
-        error = domain_place_learn(team, network, &c.place);
+        error = domain_place_learn(team, network, &c.place, NULL);
     if (error == 0)
         error = dense_speed_agree(team, plan->kernel, &c);
     if (error < 0)

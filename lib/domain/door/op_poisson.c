@@ -112,12 +112,7 @@ static double cost_poisson(const struct door_args *args, const struct door_setti
         poisson_options_agree(s->alone, NULL, &options) < 0 ||
         speed_learn_passes(s->alone, &door_place_alone, &speed) < 0)
         return HUGE_VAL; /* the plan says what is wrong */
-    speed.alpha_s = network->alpha_s;
-    speed.beta_s = network->beta_s;
-    speed.members = network->members;
-    speed.hosts = network->hosts;
-    speed.sweep_s *= domain_slower(&s->place);
-    speed.alone_s *= domain_slower_root(&s->place);
+    speed_at(&s->place, speed.sweep_s, speed.alone_s, &speed);
     int inner = guess_alone(&options.settings, &equation, &speed, has_fft);
     for (int m = METHOD_JACOBI; m < METHODS; m++) {
         options.settings.method = m;

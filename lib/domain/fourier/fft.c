@@ -89,7 +89,7 @@ static int choose(struct covey_fft *plan, covey_team_t *team)
 {
     struct covey_domain_place place;
     struct fft_speed speed;
-    int error = domain_place_learn(team, NULL, &place);
+    int error = domain_place_learn(team, NULL, &place, NULL);
     if (error == 0)
         error = fft_speed_agree(team, plan->options.effort, &place, &speed);
     if (error < 0)

@@ -5,6 +5,7 @@
 #define COVEY_LIB_DOMAIN_FOURIER_FFT_H
 
 #include "lib/domain/base/chooser.h"
+#include "lib/domain/base/living.h"
 #include "lib/domain/covey_domain/fourier.h"
 #include "lib/domain/fourier/fft_kernel.h"
 #include "lib/domain/fourier/fft_options.h"
@@ -25,9 +26,9 @@ struct covey_fft {
     fftw_plan kernels[FFT_STAGES_MAX][FFT_SLICES_MAX]; /* NULL: nothing to transform there */
     struct fft_reshape reshapes[FFT_STAGES_MAX];       /* [s]: between stages s and s + 1 */
     struct fft_twiddle *twiddle;                       /* of six-step */
-    double *buffers[3];      /* the array, what goes, what comes; they change places */
-    double *spectra[2];      /* of covey_fft_convolve(), from its first call on */
-    struct covey_fft *older; /* of the list in fft_pairs.c */
+    double *buffers[3];   /* the array, what goes, what comes; they change places */
+    double *spectra[2];   /* of covey_fft_convolve(), from its first call on */
+    struct living living; /* of the list in fft_pairs.c */
 };
 
 /* The i-th stage on the way: backward it is the i-th one from the end. */

@@ -3,30 +3,20 @@
  */
 #include "lib/domain/fourier/fft_pairs.h"
 
-#include <pthread.h>
+#include <stddef.h>
 
 #include "lib/domain/base/options.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct covey_fft *youngest;
+static struct living_list plans = LIVING_NONE;
 
 void fft_pairs_add(struct covey_fft *plan)
 {
-    pthread_mutex_lock(&lock);
-    plan->older = youngest;
-    youngest = plan;
-    pthread_mutex_unlock(&lock);
+    living_add(&plans, &plan->living);
 }
 
 void fft_pairs_remove(struct covey_fft *plan)
 {
-    pthread_mutex_lock(&lock);
-    struct covey_fft **at = &youngest;
-    while (*at != NULL && *at != plan)
-        at = &(*at)->older;
-    if (*at != NULL)
-        *at = plan->older;
-    pthread_mutex_unlock(&lock);
+    living_remove(&plans, &plan->living);
 }
 
 /* The kind that undoes it, but for a factor. */
@@ -67,23 +57,26 @@ int fft_pairs_match(const struct covey_fft *there, const struct covey_fft *back)
            a->grid.columns == b->grid.columns;
 }
 
-static int has_members(const covey_team_t *a, const covey_team_t *b)
+struct search {
+    const struct covey_fft *plan;
+    const covey_team_t *team;
+    int found;
+};
+
+static int is_pair(const struct living *living, void *context)
 {
-    if (covey_team_size(a) != covey_team_size(b))
+    const struct covey_fft *p =
+        (const void *)((const char *)living - offsetof(struct covey_fft, living));
+    struct search *search = context;
+    if (!fft_pairs_match(p, search->plan) || !living_has_members(p->teams[FFT_ALL], search->team))
         return 0;
-    for (int i = 0; i < covey_team_size(a); i++)
-        if (covey_team_tid(a, i) != covey_team_tid(b, i))
-            return 0;
+    search->found = p->taken;
     return 1;
 }
 
 int fft_pairs_find(const struct covey_fft *plan, const covey_team_t *team)
 {
-    int found = DOMAIN_CHOSEN;
-    pthread_mutex_lock(&lock);
-    for (const struct covey_fft *p = youngest; p != NULL && found == DOMAIN_CHOSEN; p = p->older)
-        if (fft_pairs_match(p, plan) && has_members(p->teams[FFT_ALL], team))
-            found = p->taken;
-    pthread_mutex_unlock(&lock);
-    return found;
+    struct search search = {plan, team, DOMAIN_CHOSEN};
+    living_find(&plans, is_pair, &search);
+    return search.found;
 }

@@ -93,7 +93,8 @@ static int read_parts(const char *text, int dims, int parts[GRID_AXES])
     return 0;
 }
 
-static int make_split(struct covey_grid *grid, const char *parts_text)
+/* Into slabs of the first axis by these shares, or without any into parts. */
+static int make_split(struct covey_grid *grid, const char *parts_text, const unsigned char *shares)
 {
     const struct covey_grid_shape *shape = &grid->shape;
     struct split_members members = {.count = covey_team_size(grid->team)};
@@ -106,7 +107,12 @@ static int make_split(struct covey_grid *grid, const char *parts_text)
         n[grid_axis(shape->dims, d)] = shape->n[d];
     int32_t *hosts = grid_hosts(grid->team);
     members.hosts = hosts;
-    error = hosts == NULL ? -2 : split_make(&grid->split, n, shape->width, &members, parts);
+    if (hosts == NULL)
+        error = -2;
+    else if (shares != NULL && parts[0] == 0)
+        error = split_make_slabs(&grid->split, n, grid_axis(shape->dims, 0), &members, shares);
+    else
+        error = split_make(&grid->split, n, shape->width, &members, parts);
     free(hosts);
     if (error == -1)
         return domain_fail(COVEY_EINVAL,
@@ -127,12 +133,12 @@ static int make_halo(struct covey_grid *grid)
     return error < 0 ? domain_fail(error, "grid: no memory for the halo") : 0;
 }
 
-static int make(struct covey_grid *grid, const char *options)
+static int make(struct covey_grid *grid, const char *options, const unsigned char *shares)
 {
     struct domain_option parts = {.key = "parts"};
     int error = domain_options_agree(grid->team, options, "COVEY_GRID", &parts, 1);
     if (error == 0) {
-        error = make_split(grid, parts.text);
+        error = make_split(grid, parts.text, shares);
         if (error == 0)
             error = make_halo(grid);
         error = domain_agree(grid->team, error, "grid");
@@ -142,6 +148,12 @@ static int make(struct covey_grid *grid, const char *options)
 
 int covey_grid_create(covey_team_t *team, const struct covey_grid_shape *shape, const char *options,
                       covey_grid_t **grid)
+{
+    return grid_create_slabs(team, shape, options, NULL, grid);
+}
+
+int grid_create_slabs(covey_team_t *team, const struct covey_grid_shape *shape, const char *options,
+                      const unsigned char *shares, covey_grid_t **grid)
 {
     if (team == NULL || grid == NULL)
         return domain_fail(COVEY_EINVAL, "grid: the team or the place of the grid is NULL");
@@ -155,7 +167,7 @@ int covey_grid_create(covey_team_t *team, const struct covey_grid_shape *shape, 
     if (error == 0) {
         made->team = team;
         made->shape = *shape;
-        error = make(made, options);
+        error = make(made, options, shares);
     }
     if (error < 0)
         covey_grid_free(&made);
@@ -213,18 +225,16 @@ int covey_grid_local(const covey_grid_t *grid, struct covey_grid_part *part)
 
 int covey_grid_owner(const covey_grid_t *grid, const int64_t *at)
 {
-    int place[GRID_AXES] = {0, 0, 0};
+    int64_t point[GRID_AXES] = {0, 0, 0};
     if (grid == NULL || at == NULL)
         return domain_fail(COVEY_EINVAL, "grid: the grid or the point is NULL");
     for (int d = 0; d < grid->shape.dims; d++) {
-        int a = grid_axis(grid->shape.dims, d);
         if (at[d] < 0 || at[d] >= grid->shape.n[d])
             return domain_fail(COVEY_EINVAL, "grid: axis %d has no point %lld", d,
                                (long long)at[d]);
-        place[a] = split_part_of(grid->split.n[a], grid->split.parts[a], at[d]);
+        point[grid_axis(grid->shape.dims, d)] = at[d];
     }
-    const int *parts = grid->split.parts;
-    return grid->split.ranks[(place[0] * parts[1] + place[1]) * parts[2] + place[2]];
+    return split_owner(&grid->split, point);
 }
 
 double *covey_grid_field(const covey_grid_t *grid)

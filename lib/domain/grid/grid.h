@@ -23,6 +23,11 @@ static inline int grid_axis(int dims, int d)
     return d + GRID_AXES - dims;
 }
 
+/* As covey_grid_create(), but in slabs of the first axis with the members' shares of the points,
+ * the same at all, unless the options name parts; NULL: no slabs. Its halo is 1 wide. */
+int grid_create_slabs(covey_team_t *team, const struct covey_grid_shape *shape, const char *options,
+                      const unsigned char *shares, covey_grid_t **grid);
+
 /* Sets what a member has, of a grid whose halo is `width` wide. */
 void grid_part(const struct grid_split *split, int dims, int width, int rank,
                struct covey_grid_part *part);

@@ -34,6 +34,13 @@ void split_place(const struct grid_split *split, int rank, int place[GRID_AXES])
     }
 }
 
+static int64_t begin_of(const struct grid_split *split, int axis, int part)
+{
+    return split->slabs != NULL && axis == split->slab_axis
+               ? split->slabs[part]
+               : split_offset(split->n[axis], split->parts[axis], part);
+}
+
 void split_box(const struct grid_split *split, int rank, struct grid_box *box)
 {
     int place[GRID_AXES];
@@ -42,9 +49,22 @@ void split_box(const struct grid_split *split, int rank, struct grid_box *box)
         return;
     split_place(split, rank, place);
     for (int d = 0; d < GRID_AXES; d++) {
-        box->low[d] = split_offset(split->n[d], split->parts[d], place[d]);
-        box->size[d] = split_offset(split->n[d], split->parts[d], place[d] + 1) - box->low[d];
+        box->low[d] = begin_of(split, d, place[d]);
+        box->size[d] = begin_of(split, d, place[d] + 1) - box->low[d];
     }
+}
+
+int split_owner(const struct grid_split *split, const int64_t at[GRID_AXES])
+{
+    int place[GRID_AXES];
+    for (int d = 0; d < GRID_AXES; d++) {
+        place[d] = split_part_of(split->n[d], split->parts[d], at[d]);
+        while (begin_of(split, d, place[d]) > at[d])
+            place[d]--;
+        while (begin_of(split, d, place[d] + 1) <= at[d])
+            place[d]++;
+    }
+    return split->ranks[(place[0] * split->parts[1] + place[1]) * split->parts[2] + place[2]];
 }
 
 int64_t grid_box_common(const struct grid_box *a, const struct grid_box *b,
@@ -213,16 +233,22 @@ static int force(struct search *s, int most, int hosts, const int parts[GRID_AXE
     return 0;
 }
 
+/* What a split has in any case. */
+static int begin(struct grid_split *split, const int64_t n[GRID_AXES], int members)
+{
+    *split = (struct grid_split){.n = {n[0], n[1], n[2]}, .members = members};
+    split->places = calloc((size_t)members, sizeof *split->places);
+    split->ranks = calloc((size_t)members, sizeof *split->ranks);
+    return split->places == NULL || split->ranks == NULL ? -2 : 0;
+}
+
 int split_make(struct grid_split *split, const int64_t n[GRID_AXES], int width,
                const struct split_members *members, const int parts[GRID_AXES])
 {
     int count = members->count;
     int *order = calloc((size_t)count, sizeof *order);
     struct search s = {.n = n, .width = width, .least = -1};
-    *split = (struct grid_split){.n = {n[0], n[1], n[2]}, .members = count};
-    split->places = calloc((size_t)count, sizeof *split->places);
-    split->ranks = calloc((size_t)count, sizeof *split->ranks);
-    int error = order == NULL || split->places == NULL || split->ranks == NULL ? -2 : 0;
+    int error = order == NULL || begin(split, n, count) < 0 ? -2 : 0;
     int hosts = error == 0 ? order_ranks(members, order) : 0;
     int most = members->most > 0 && members->most < count ? members->most : count;
     if (most < count)
@@ -238,23 +264,71 @@ int split_make(struct grid_split *split, const int64_t n[GRID_AXES], int width,
     return error;
 }
 
+/* Slabs in the order of the ranks in `order`: each ends where its share and all before it do,
+ * rounded up. */
+static void cut(struct grid_split *split, int axis, const unsigned char *shares, const int *order)
+{
+    int all = 0, before = 0;
+    for (int i = 0; i < split->members; i++)
+        all += shares[i];
+    split->slab_axis = axis;
+    for (int i = 0; i < split->members; i++) {
+        int rank = order[i];
+        before += shares[rank];
+        int64_t end = split->n[axis] - split_offset(split->n[axis], all, all - before);
+        split->places[rank] = end > split->slabs[split->used] ? split->used : -1;
+        if (split->places[rank] < 0)
+            continue;
+        split->ranks[split->used++] = rank;
+        split->slabs[split->used] = end;
+    }
+    for (int i = split->used; i < split->members; i++)
+        split->ranks[i] = -1;
+    for (int d = 0; d < GRID_AXES; d++)
+        split->parts[d] = d == axis ? split->used : 1;
+}
+
+int split_make_slabs(struct grid_split *split, const int64_t n[GRID_AXES], int axis,
+                     const struct split_members *members, const unsigned char *shares)
+{
+    int *order = calloc((size_t)members->count, sizeof *order);
+    int error = order == NULL || begin(split, n, members->count) < 0 ? -2 : 0;
+    if (error == 0) {
+        split->slabs = calloc((size_t)members->count + 1, sizeof *split->slabs);
+        error = split->slabs == NULL ? -2 : 0;
+    }
+    if (error == 0) {
+        order_ranks(members, order);
+        cut(split, axis, shares, order);
+    }
+    free(order);
+    return error;
+}
+
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *copy = from == NULL ? NULL : malloc(bytes);
+    return copy == NULL ? NULL : memcpy(copy, from, bytes);
+}
+
 int split_copy(struct grid_split *copy, const struct grid_split *split)
 {
-    size_t bytes = (size_t)split->members * sizeof *split->places;
+    size_t members = (size_t)split->members;
     *copy = *split;
-    copy->places = malloc(bytes);
-    copy->ranks = malloc(bytes);
-    if (copy->places == NULL || copy->ranks == NULL)
-        return -2;
-    memcpy(copy->places, split->places, bytes);
-    memcpy(copy->ranks, split->ranks, bytes);
-    return 0;
+    copy->places = copy_of(split->places, members * sizeof *split->places);
+    copy->ranks = copy_of(split->ranks, members * sizeof *split->ranks);
+    copy->slabs = copy_of(split->slabs, (members + 1) * sizeof *split->slabs);
+    int is_whole = copy->places != NULL && copy->ranks != NULL &&
+                   (copy->slabs != NULL) == (split->slabs != NULL);
+    return is_whole ? 0 : -2;
 }
 
 void split_free(struct grid_split *split)
 {
     free(split->places);
     free(split->ranks);
+    free(split->slabs);
     split->places = NULL;
     split->ranks = NULL;
+    split->slabs = NULL;
 }

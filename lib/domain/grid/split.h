@@ -32,6 +32,10 @@ struct grid_split {
     int *
         places; /* [members] the place of each rank among the parts, in row-major order; -1: none */
     int *ranks; /* [members] the rank of each place */
+    /* [used + 1] slabs: where each begins along slab_axis, and its n; NULL: the parts of an axis
+     * differ by one point at most */
+    int64_t *slabs;
+    int slab_axis;
 };
 
 /* Divides n so that each part has `width` points along a divided axis: into the parts that are
@@ -41,6 +45,12 @@ struct grid_split {
 int split_make(struct grid_split *split, const int64_t n[GRID_AXES], int width,
                const struct split_members *members, const int parts[GRID_AXES]);
 void split_free(struct grid_split *split);
+
+/* Slabs of an axis: of as many points as the share of each member lets it have, from 0; who gets
+ * none is no part. The first member with a share gets at least one. Returns 0, or -2 without
+ * memory; the split is freed with split_free() in each case. */
+int split_make_slabs(struct grid_split *split, const int64_t n[GRID_AXES], int axis,
+                     const struct split_members *members, const unsigned char *shares);
 
 /* Returns 0, or -2 without memory. */
 int split_copy(struct grid_split *copy, const struct grid_split *split);
@@ -61,6 +71,9 @@ int split_part_of(int64_t n, int parts, int64_t at);
 
 /* The places along the axes of a rank with points. */
 void split_place(const struct grid_split *split, int rank, int place[GRID_AXES]);
+
+/* The rank that has a point. */
+int split_owner(const struct grid_split *split, const int64_t at[GRID_AXES]);
 
 /* What a rank has; sizes are 0 where it has nothing. */
 void split_box(const struct grid_split *split, int rank, struct grid_box *box);

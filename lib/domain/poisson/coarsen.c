@@ -41,7 +41,7 @@ double coarsen_exchange_s(const struct speed *speed, const struct equation *e, i
     double points = equation_points(e);
     double axes = members < 4 ? 1 : members < 8 ? 2 : 3, face = pow(points / members, 2.0 / 3);
     double faces = has_periodic_axis(e) ? 2 : fmin(2, pow(members, 1 / axes) - 1);
-    return axes * (speed->alpha_s + faces * 8 * face * speed->beta_s);
+    return axes * (speed->alpha_s + faces * 8 * face * speed->beta_s) + speed->wait_s;
 }
 
 /* What all sweeps of a visit take when so many members have the level. */

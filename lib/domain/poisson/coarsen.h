@@ -14,6 +14,9 @@ struct speed {
     int members; /* a host of so many members shares its memory among them */
     int hosts;
     double one_beta_s; /* of a byte to one member while others wait; 0: as beta_s */
+    double wait_s;     /* for members beside whom others compute */
+    double even_s;     /* as sweep_s, if each has as many points as others leave it of its host */
+    int has_slabs;     /* the grid is divided into those of the direct method, or may be */
 };
 
 /* The next coarser equation; 0: there is none. */

@@ -4,10 +4,11 @@
  * method is refused.
  *
  * A member has slabs: of the first axis while the others are transformed, and of the second one
- * while the first is. What is odd around a border is a sine, what is even a cosine; with cells
- * these are the transforms of types II and IV, and of periodic axes the real Fourier transform. The
- * eigenvalues are those of the matrix, not of the equation: the result is that of all other
- * methods.
+ * while the first is, each of as many points as others leave it of its host. A grid that is divided
+ * into the first slabs needs no messages for these. What is odd around a border is a sine, what is
+ * even a cosine; with cells these are the transforms of types II and IV, and of periodic axes the
+ * real Fourier transform. The eigenvalues are those of the matrix, not of the equation: the result
+ * is that of all other methods.
  *
  * G. Strang, The discrete cosine transform, SIAM Review 41 (1999): which transform is of which
  * border.
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/domain/grid/grid.h"
 #include "lib/domain/grid/move.h"
 
 #define TAG_DIRECT 0x0190
@@ -32,7 +34,7 @@
 /* A layout: slabs of an axis. */
 struct slabs {
     const struct level *level;
-    int axis;
+    struct grid_split split;
     struct grid_field field;
     double *data;
 };
@@ -52,43 +54,48 @@ const char *direct_refusal(void)
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
-static void slab_box(const void *context, int rank, struct grid_box *box)
+static void box_of(const void *split, int rank, struct grid_box *box)
 {
-    const struct slabs *s = context;
-    int64_t n = s->level->equation.n[s->axis];
-    int members = s->level->team == NULL ? 1 : covey_team_size(s->level->team);
-    int parts = n < members ? (int)n : members;
-    memset(box, 0, sizeof *box);
-    if (rank >= parts)
-        return;
-    memcpy(box->size, s->level->equation.n, sizeof box->size);
-    box->low[s->axis] = split_offset(n, parts, rank);
-    box->size[s->axis] = split_offset(n, parts, rank + 1) - box->low[s->axis];
+    split_box(split, rank, box);
 }
 
-static void level_box(const void *context, int rank, struct grid_box *box)
+static int make_split(struct slabs *slabs, const struct solver *solver, int axis)
 {
-    split_box(&((const struct level *)context)->split, rank, box);
+    const unsigned char alone = 1;
+    const int32_t here = 0;
+    const int64_t *n = solver->level.equation.n;
+    struct split_members members = {.count = 1, .hosts = &here};
+    if (solver->team == NULL)
+        return split_make_slabs(&slabs->split, n, axis, &members, &alone);
+    int32_t *hosts = grid_hosts(solver->team);
+    members = (struct split_members){.count = covey_team_size(solver->team), .hosts = hosts};
+    int error =
+        hosts == NULL ? -2 : split_make_slabs(&slabs->split, n, axis, &members, solver->shares);
+    free(hosts);
+    return error;
 }
 
-static int make_layouts(struct direct *d, const struct level *level)
+static int make_layouts(struct direct *d, const struct solver *solver)
 {
+    const struct level *level = &solver->level;
     const int none[GRID_AXES] = {0, 0, 0};
     const int64_t period[GRID_AXES] = {0, 0, 0};
     for (int i = 0; i < 2; i++) {
         struct slabs *s = &d->slabs[i];
         struct grid_box box;
-        *s = (struct slabs){.level = level, .axis = GRID_AXES - level->equation.dims + i};
-        slab_box(s, level->halo.rank, &box);
+        s->level = level;
+        if (make_split(s, solver, GRID_AXES - level->equation.dims + i) < 0)
+            return COVEY_ENOMEM;
+        split_box(&s->split, level->halo.rank, &box);
         field_make(&s->field, &box, none);
         s->data = fftw_malloc((s->field.count + 1) * sizeof(double));
         if (s->data == NULL)
             return COVEY_ENOMEM;
     }
-    const struct move_side first[2] = {{level_box, level, level->halo.field},
-                                       {slab_box, &d->slabs[0], d->slabs[0].field}};
-    const struct move_side second[2] = {{slab_box, &d->slabs[0], d->slabs[0].field},
-                                        {slab_box, &d->slabs[1], d->slabs[1].field}};
+    const struct move_side first[2] = {{box_of, &level->split, level->halo.field},
+                                       {box_of, &d->slabs[0].split, d->slabs[0].field}};
+    const struct move_side second[2] = {{box_of, &d->slabs[0].split, d->slabs[0].field},
+                                        {box_of, &d->slabs[1].split, d->slabs[1].field}};
     int error = move_make(&d->to_slabs, level->team, first, period, TAG_DIRECT);
     return error < 0 ? error : move_make(&d->across, level->team, second, period, TAG_DIRECT + 1);
 }
@@ -172,7 +179,7 @@ static int plan_slabs(struct direct *d)
 {
     for (int i = 0; i < 2; i++) {
         const struct slabs *s = &d->slabs[i];
-        int axis = d->slabs[0].axis;
+        int axis = d->slabs[0].split.slab_axis;
         if (s->field.count == 0)
             continue;
         d->there[i] =
@@ -196,7 +203,7 @@ static int make_plans(struct direct *d)
 int direct_make(struct solver *solver)
 {
     struct direct *d = solver->direct = calloc(1, sizeof *d);
-    int error = d == NULL ? COVEY_ENOMEM : make_layouts(d, &solver->level);
+    int error = d == NULL ? COVEY_ENOMEM : make_layouts(d, solver);
     if (error == 0)
         error = make_eigenvalues(d, &solver->level.equation);
     return error < 0 ? error : make_plans(d);
@@ -210,6 +217,7 @@ void direct_free(struct direct **direct)
         fftw_destroy_plan(d->there[i]);
         fftw_destroy_plan(d->back[i]);
         fftw_free(d->slabs[i].data);
+        split_free(&d->slabs[i].split);
     }
     domain_planner_unlock();
     for (int a = 0; d != NULL && a < GRID_AXES; a++)

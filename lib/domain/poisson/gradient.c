@@ -94,7 +94,7 @@ static int descend_all(struct solver *s, struct task *t)
 /* Runs a method, and again from where it ended while the true residual is too large. */
 static int with_truth(struct solver *s, struct task *t, int (*run)(struct solver *, struct task *))
 {
-    int error = solver_norm(s, t->b, t->x, s->vectors[REST], &t->norm);
+    int error = solver_begin(s, t, s->vectors[REST]);
     for (int i = 0; error == 0 && goes_on(t) && i < RESTARTS; i++) {
         error = run(s, t);
         if (error == 0 && isfinite(t->norm))

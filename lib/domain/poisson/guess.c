@@ -74,7 +74,8 @@ static double cycle_s(const struct settings *settings, const struct equation *eq
                              4 * settings->sweeps * coarsen_exchange_s(speed, &level, members));
         if (members > 1)
             seconds += visits * 2 *
-                       (speed->alpha_s + 8 * equation_points(&coarser) / fewer / 4 * speed->beta_s);
+                       (speed->alpha_s + speed->wait_s +
+                        8 * equation_points(&coarser) / fewer / 4 * speed->beta_s);
         level = coarser;
         members = fewer;
         visits += settings->is_f ? 1 : 0;
@@ -82,12 +83,16 @@ static double cycle_s(const struct settings *settings, const struct equation *eq
     return seconds;
 }
 
+/* Points go from the grid to slabs and back unless it is divided into these, and between slabs of
+ * two axes and back. */
 static double transform_s(const struct equation *equation, const struct speed *speed, int members)
 {
     double points = equation_points(equation), each = points / members;
-    double moved = members == 1 ? 0 : each * (members - 1) / members * 8 * speed->beta_s;
-    return FFT_PASSES * log2(points + 1) * pass_s(speed, points, members) +
-           (members == 1 ? 0 : 4 * ((members - 1) * speed->alpha_s + moved));
+    double pass = members == 1 ? pass_s(speed, points, 1) : each * speed->even_s;
+    double moved = each * (members - 1) / members * 8 * speed->beta_s;
+    double move = (members - 1) * speed->alpha_s + moved + speed->wait_s;
+    return FFT_PASSES * log2(points + 1) * pass +
+           (members == 1 ? 0 : (speed->has_slabs ? 2 : 4) * move);
 }
 
 static double method_s(const struct settings *settings, const struct equation *equation,
@@ -95,14 +100,16 @@ static double method_s(const struct settings *settings, const struct equation *e
 {
     int method = settings->method, members = speed->members;
     double points = equation_points(equation);
-    double reduce = members == 1 ? 0 : ceil(log2(members)) * speed->alpha_s;
+    double reduce = members == 1 ? 0 : ceil(log2(members)) * speed->alpha_s + speed->wait_s;
     double passes = costs[method].passes, exchanges = costs[method].exchanges;
     if ((method == METHOD_CG || method == METHOD_PIPECG) && settings->pc == PC_CHEBYSHEV) {
         passes += 2 * (settings->degree - 1);
         exchanges += settings->degree - 1;
     }
-    double iteration = passes * pass_s(speed, points, members) +
-                       exchanges * coarsen_exchange_s(speed, equation, members) +
+    double pass = method == METHOD_FFT && members > 1 && speed->has_slabs
+                      ? points / members * speed->even_s
+                      : pass_s(speed, points, members);
+    double iteration = passes * pass + exchanges * coarsen_exchange_s(speed, equation, members) +
                        costs[method].sums * reduce;
     if (method == METHOD_MG || method == METHOD_MG_CG)
         iteration += cycle_s(settings, equation, speed, members);
@@ -123,7 +130,7 @@ double guess_s(const struct settings *settings, int inner, const struct equation
     double others = speed->members - 1, bytes = 8 * equation_points(equation);
     double beta_s = speed->one_beta_s > 0 ? speed->one_beta_s : speed->beta_s;
     return method_s(&used, equation, &alone, tolerance) +
-           3 * (others * speed->alpha_s + others / speed->members * bytes * beta_s);
+           2 * (others * speed->alpha_s + others / speed->members * bytes * beta_s + speed->wait_s);
 }
 
 int guess_alone(const struct settings *settings, const struct equation *equation,

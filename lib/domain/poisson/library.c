@@ -50,13 +50,8 @@ static int predict(const char *size, const struct covey_domain_place *place,
     struct settings settings = {.degree = DEGREE, .sweeps = 1, .agglomerate = 1};
     struct equation equation;
     double pass_s = domain_figure(figures, "poisson.pass.x1");
-    struct speed speed = {.alpha_s = place->network.alpha_s,
-                          .beta_s = place->network.beta_s,
-                          .sweep_s = pass_s * domain_slower(place),
-                          .alone_s = pass_s * domain_slower_root(place),
-                          .members = place->network.members,
-                          .hosts = place->network.hosts,
-                          .one_beta_s = place->network.one_beta_s};
+    struct speed speed;
+    speed_at(place, pass_s, pass_s, &speed);
     int error = read_equation(size, &equation);
     if (error < 0)
         return error;

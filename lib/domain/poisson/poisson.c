@@ -7,6 +7,7 @@
  *   relax.c, gradient.c, direct.c  other methods     solver.c    a method with what it needs
  *   speed.c     what is measured                     guess.c     what methods are expected to take
  *   poisson.c   the calls, and the choice            poisson_options.c  what they are given
+ *   division.c  plans of one grid divide it alike
  *
  * A plan has the equation on the program's division of the grid, and a solver: on the same
  * division, or for `local` on rank 0 alone, where all data go and whence they come back.
@@ -25,6 +26,7 @@
 #include "lib/domain/base/part.h"
 #include "lib/domain/base/place.h"
 #include "lib/domain/grid/grid.h"
+#include "lib/domain/poisson/division.h"
 #include "lib/domain/poisson/speed.h"
 
 #include <math.h>
@@ -66,24 +68,54 @@ static void name_problem(struct covey_poisson *plan, const struct covey_domain_n
              (int)network->hosts, domain_size_class(network->beta_s * 1e12) / 3);
 }
 
+/* What rank 0 chose for one member alone, and how it divides the grid. */
+static int tell(struct covey_poisson *plan)
+{
+    int members = covey_team_size(plan->team);
+    int32_t *told = calloc(2 + (size_t)members, sizeof *told);
+    int error = domain_agree(
+        plan->team, told == NULL ? domain_fail(COVEY_ENOMEM, "poisson: no memory for a plan") : 0,
+        "poisson");
+    if (error == 0) {
+        told[0] = plan->options.local;
+        told[1] = plan->speed.has_slabs;
+        for (int i = 0; i < members; i++)
+            told[2 + i] = plan->shares[i];
+        error = covey_bcast(plan->team, 0, COVEY_INT32, told, 2 + (size_t)members);
+        if (error < 0)
+            domain_fail_of(error, "poisson");
+    }
+    if (error == 0) {
+        plan->options.local = told[0];
+        plan->speed.has_slabs = told[1];
+        for (int i = 0; i < members; i++)
+            plan->shares[i] = (unsigned char)told[2 + i];
+    }
+    free(told);
+    return error;
+}
+
+/* A grid that nobody else divided has slabs if they are of use. */
 static int choose(struct covey_poisson *plan, const struct covey_domain_network *given)
 {
     struct covey_domain_place place;
-    int error = domain_place_learn(plan->team, given, &place);
+    int error = domain_place_learn(plan->team, given, &place, plan->shares);
     if (error == 0)
         error = speed_learn_passes(plan->team, &place, &plan->speed);
     if (error < 0)
         return error;
+    int is_divided = plan->options.parts[0] != '\0';
+    plan->speed.has_slabs = !is_divided;
+    is_divided |= division_find(plan);
     predict(plan);
     name_problem(plan, &place.network);
     plan->taken =
         domain_choose_learned(plan->team, plan->name, plan->table, METHODS, plan->options.forced);
     if (plan->taken < 0)
         return plan->taken;
-    int32_t inner = plan->options.local;
-    error = covey_bcast(plan->team, 0, COVEY_INT32, &inner, 1);
-    plan->options.local = inner;
-    return error < 0 ? domain_fail_of(error, "poisson") : 0;
+    if (!is_divided)
+        plan->speed.has_slabs = plan->taken == METHOD_FFT;
+    return tell(plan);
 }
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
@@ -99,7 +131,8 @@ static int make_grid(struct covey_poisson *plan, const struct covey_poisson_prob
     }
     if (plan->options.parts[0] != '\0')
         snprintf(text, sizeof text, "parts=%s", plan->options.parts);
-    return covey_grid_create(plan->team, &shape, text, &plan->grid);
+    return grid_create_slabs(plan->team, &shape, text, plan->speed.has_slabs ? plan->shares : NULL,
+                             &plan->grid);
 }
 
 static int make_front(struct covey_poisson *plan, const struct equation *equation)
@@ -167,6 +200,7 @@ static int make_solver(struct covey_poisson *plan)
     plan->solver.settings = plan->options.settings;
     plan->solver.settings.method = plan->taken;
     plan->solver.speed = plan->speed;
+    plan->solver.shares = plan->shares;
     int error = 0;
     if (plan->taken == METHOD_LOCAL)
         error = make_local(plan);
@@ -183,13 +217,16 @@ static int make_solver(struct covey_poisson *plan)
 static int make(struct covey_poisson *plan, const struct covey_poisson_problem *problem,
                 const struct equation *equation, const struct covey_domain_network *network)
 {
-    int error = make_grid(plan, problem);
+    plan->front.equation = *equation;
+    int error = choose(plan, network);
+    if (error == 0)
+        error = make_grid(plan, problem);
     if (error == 0)
         error = domain_agree(plan->team, make_front(plan, equation), "poisson");
     if (error == 0)
-        error = choose(plan, network);
-    if (error == 0)
         error = domain_agree(plan->team, make_solver(plan), "poisson");
+    if (error == 0)
+        division_add(plan);
     return error;
 }
 
@@ -205,9 +242,13 @@ int covey_poisson_plan(covey_team_t *team, const struct covey_poisson_problem *p
     if (error < 0)
         return error;
     struct covey_poisson *made = calloc(1, sizeof *made);
-    error = domain_agree(
-        team, made == NULL ? domain_fail(COVEY_ENOMEM, "poisson: no memory for a plan") : 0,
-        "poisson");
+    if (made != NULL)
+        made->shares = calloc((size_t)covey_team_size(team), 1);
+    error = domain_agree(team,
+                         made == NULL || made->shares == NULL
+                             ? domain_fail(COVEY_ENOMEM, "poisson: no memory for a plan")
+                             : 0,
+                         "poisson");
     if (error == 0) {
         made->team = team;
         error = poisson_options_agree(team, options, &made->options);
@@ -231,6 +272,8 @@ void covey_poisson_free(covey_poisson_t **plan)
     move_free(&p->to_one);
     level_free(&p->front);
     covey_grid_free(&p->grid);
+    division_remove(p);
+    free(p->shares);
     free(p->b);
     free(p->x);
     free(p->b_all);
@@ -334,9 +377,11 @@ static int run_local(struct covey_poisson *plan, struct task *task)
 {
     double told[3] = {0, 0, 0};
     int error = move_run(&plan->to_one, MOVE_THERE, plan->b, plan->b_all);
-    if (error == 0)
+    if (error == 0 && !task->is_zero)
         error = move_run(&plan->to_one, MOVE_THERE, plan->x, plan->x_all);
     if (error == 0 && plan->front.halo.rank == 0) {
+        if (task->is_zero)
+            kernel_set(&plan->solver.level.kernel, 0, plan->x_all);
         task->b = plan->b_all;
         task->x = plan->x_all;
         told[0] = solver_run(&plan->solver, task);
@@ -396,7 +441,11 @@ static int solve(struct covey_poisson *plan, double *u, double tolerance, const 
                  struct covey_poisson_report *report)
 {
     double norm = sqrt(norms[0]);
-    struct task task = {.b = plan->b, .x = plan->x, .goal = tolerance * norm};
+    struct task task = {.b = plan->b,
+                        .x = plan->x,
+                        .goal = tolerance * norm,
+                        .is_zero = norms[1] == 0,
+                        .norm = norm};
     int error = 0;
     if (!isfinite(norms[0]) || !isfinite(norms[1]))
         return domain_fail(COVEY_EINVAL,

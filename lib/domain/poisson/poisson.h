@@ -5,6 +5,7 @@
 #define COVEY_LIB_DOMAIN_POISSON_POISSON_H
 
 #include "lib/domain/base/chooser.h"
+#include "lib/domain/base/living.h"
 #include "lib/domain/grid/move.h"
 #include "lib/domain/poisson/solver.h"
 
@@ -22,6 +23,8 @@ struct covey_poisson {
     struct covey_grid *grid; /* of the program's fields */
     struct poisson_options options;
     struct speed speed;
+    unsigned char *shares; /* of each rank in the slabs, in percent */
+    struct living living;  /* of the list in division.c */
     struct domain_algorithm table[METHODS];
     int taken;
     char name[48]; /* of the problem, as the history has it */

@@ -31,6 +31,14 @@ int solver_norm(struct solver *solver, const double *b, double *x, double *r, do
     return error;
 }
 
+int solver_begin(struct solver *solver, struct task *task, double *r)
+{
+    if (!task->is_zero)
+        return solver_norm(solver, task->b, task->x, r, &task->norm);
+    kernel_copy(&solver->level.kernel, task->b, r);
+    return 0;
+}
+
 double solver_exchange_s(const struct solver *solver)
 {
     return solver->level.halo.seconds + multigrid_exchange_s(solver->multigrid) +
@@ -46,7 +54,7 @@ int richardson_run(struct solver *solver, struct task *task)
 {
     double **v = solver->vectors;
     int is_direct = solver->settings.method == METHOD_FFT;
-    int error = solver_norm(solver, task->b, task->x, v[REST], &task->norm);
+    int error = solver_begin(solver, task, v[REST]);
     while (error == 0 && isfinite(task->norm) && task->norm > task->goal &&
            task->iterations < task->most) {
         error = is_direct ? direct_apply(solver, v[REST], v[CHANGE])

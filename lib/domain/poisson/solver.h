@@ -16,7 +16,8 @@ struct solver {
     covey_team_t *team; /* NULL: this process alone */
     struct settings settings;
     struct speed speed;
-    struct level level; /* the finest */
+    const unsigned char *shares; /* of the members in the slabs of METHOD_FFT */
+    struct level level;          /* the finest */
     struct multigrid *multigrid;
     struct direct *direct;
     double *vectors[SOLVER_VECTORS];
@@ -31,6 +32,7 @@ struct task {
     double goal;
     int64_t most; /* iterations */
     int64_t iterations;
+    int is_zero; /* x is 0, and the norm that of b */
     double norm; /* |b - A x| as last known */
 };
 
@@ -48,6 +50,9 @@ double solver_exchange_s(const struct solver *solver);
 
 /* Sums over all members; `all` gets doubles. */
 int solver_sums(struct solver *solver, const struct sum *mine, int count, double *all);
+
+/* Sets the norm of a task that begins, with the residual in r. */
+int solver_begin(struct solver *solver, struct task *task, double *r);
 
 /* |b - A x|, with the residual in r. */
 int solver_norm(struct solver *solver, const double *b, double *x, double *r, double *norm);

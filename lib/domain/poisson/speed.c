@@ -122,6 +122,21 @@ static int together_of(const struct covey_domain_place *place)
     return (int)fmax(1, fmin(on_host, place->processors));
 }
 
+void speed_at(const struct covey_domain_place *place, double all_s, double alone_s,
+              struct speed *speed)
+{
+    *speed = (struct speed){.alpha_s = place->network.alpha_s,
+                            .beta_s = place->network.beta_s,
+                            .sweep_s = all_s * domain_slower(place),
+                            .alone_s = alone_s * domain_slower_root(place),
+                            .members = place->network.members,
+                            .hosts = place->network.hosts,
+                            .one_beta_s = place->network.one_beta_s,
+                            .wait_s = domain_wait_s(place),
+                            .even_s = all_s * domain_slower_even(place),
+                            .has_slabs = 1};
+}
+
 int speed_learn_passes(covey_team_t *team, const struct covey_domain_place *place,
                        struct speed *speed)
 {
@@ -138,12 +153,6 @@ int speed_learn_passes(covey_team_t *team, const struct covey_domain_place *plac
         error = covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, times, most, 2);
     if (error < 0)
         return domain_fail_of(error, "poisson: measuring its speed");
-    *speed = (struct speed){.alpha_s = place->network.alpha_s,
-                            .beta_s = place->network.beta_s,
-                            .sweep_s = most[0] * domain_slower(place),
-                            .alone_s = most[1] * domain_slower_root(place),
-                            .members = place->network.members,
-                            .hosts = place->network.hosts,
-                            .one_beta_s = place->network.one_beta_s};
+    speed_at(place, most[0], most[1], speed);
     return 0;
 }

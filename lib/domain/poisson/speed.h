@@ -12,7 +12,11 @@
 int speed_learn_passes(covey_team_t *team, const struct covey_domain_place *place,
                        struct speed *speed);
 
-/* The same of this process alone: seconds of a pass, a point. Errors: ENOMEM. */
+/* The same out of what a pass takes all members and one alone where nobody else computes. */
+void speed_at(const struct covey_domain_place *place, double all_s, double alone_s,
+              struct speed *speed);
+
+/* The first of this process alone: seconds of a pass, a point. Errors: ENOMEM. */
 int speed_measure_alone(double *seconds);
 
 #endif

@@ -18,7 +18,6 @@
 #define SAMPLES_LEAST 32
 #define PROBES_LEAST 8
 #define PROBES_MOST 512
-#define SLICE_S 3e-3                   /* until whoever computes there lets a member go on */
 #define PROBE_S 1e-7                   /* a probe in the order of the others, about */
 #define PROBE_BYTES 24                 /* what the hypercube sends of one besides its key */
 #define OPEN_BYTES 16                  /* of a member and border: where what is open lies */
@@ -71,16 +70,10 @@ static double levels(const struct sort_cost *c)
     return ceil(log2(members(c)));
 }
 
-/* Until who computes on loaded hosts lets members there go on. */
-static double wait_s(const struct sort_cost *c)
-{
-    return (fmax(c->place.load, 1) - 1) * SLICE_S;
-}
-
 /* Of a call in which members wait for each other. */
 static double latency(const struct sort_cost *c)
 {
-    return levels(c) * (c->place.network.alpha_s + wait_s(c));
+    return levels(c) * (c->place.network.alpha_s + domain_wait_s(&c->place));
 }
 
 size_t cost_probes(const struct sort_cost *c, int is_first)
@@ -120,8 +113,8 @@ static double through_root(const struct sort_cost *c)
     double beta_s = n->one_beta_s > 0 ? n->one_beta_s : n->beta_s;
     if (n->members < 2)
         return 0;
-    return levels(c) * n->alpha_s + wait_s(c) + (c->total - share(c)) * c->bytes * beta_s +
-           cost_work(c, SORT_COPY, 0, share(c));
+    return levels(c) * n->alpha_s + domain_wait_s(&c->place) +
+           (c->total - share(c)) * c->bytes * beta_s + cost_work(c, SORT_COPY, 0, share(c));
 }
 
 /* To neighbours, and a few elements: a part of the share; all others are copied. */

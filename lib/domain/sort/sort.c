@@ -77,7 +77,7 @@ static int learn_speeds(struct covey_sort *sort, const struct covey_domain_netwo
 {
     sort->cost = (struct sort_cost){.bytes = (double)sort->order.size,
                                     .is_record = sort->order.compare != NULL};
-    int error = domain_place_learn(sort->team, given, &sort->cost.place);
+    int error = domain_place_learn(sort->team, given, &sort->cost.place, NULL);
     struct sort_run run = run_of(sort);
     sort->looked_s = domain_now_s();
     return error < 0 ? error : speed_learn(&run, FIRST_ELEMENTS, FIRST_ELEMENTS, &sort->cost);

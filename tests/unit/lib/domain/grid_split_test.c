@@ -148,13 +148,61 @@ static void test_parts(void)
             }
 }
 
+/* By shares, in the order of hosts, and every point has its owner. */
+static void test_slabs(void)
+{
+    const int64_t n[] = {4, 14, 3};
+    const int32_t mixed[] = {1, 2, 1, 2};
+    const unsigned char shares[] = {100, 50, 100, 100}, ends[] = {4, 8, 10, 14},
+                        order[] = {0, 2, 1, 3};
+    struct split_members m = {.count = 4, .hosts = mixed};
+    struct grid_split split, copy;
+    struct grid_box box;
+    CU_ASSERT_EQUAL_FATAL(split_make_slabs(&split, n, 1, &m, shares), 0);
+    CU_ASSERT_EQUAL_FATAL(split_copy(&copy, &split), 0);
+    split_free(&split);
+    int64_t low = 0;
+    for (int i = 0; i < 4; i++) {
+        split_box(&copy, order[i], &box);
+        CU_ASSERT(box.low[1] == low && box.low[1] + box.size[1] == ends[i]);
+        CU_ASSERT(box.low[0] == 0 && box.size[0] == 4 && box.size[2] == 3);
+        for (; low < ends[i]; low++)
+            CU_ASSERT_EQUAL(split_owner(&copy, (int64_t[]){1, low, 2}), order[i]);
+    }
+    split_free(&copy);
+}
+
+/* More members than points, and a share of which nothing is left: no part is empty. */
+static void test_thin_slabs(void)
+{
+    const unsigned char shares[] = {1, 100, 100, 100, 1, 100, 100, 100};
+    struct split_members m = members_of(8, 1);
+    struct grid_split split;
+    struct grid_box box;
+    for (int64_t points = 1; points <= 20; points++) {
+        int64_t found = 0;
+        CU_ASSERT_EQUAL_FATAL(split_make_slabs(&split, (int64_t[]){points, 2, 2}, 0, &m, shares),
+                              0);
+        CU_ASSERT(split.used <= points && split.places[0] == 0);
+        for (int rank = 0; rank < 8; rank++) {
+            split_box(&split, rank, &box);
+            CU_ASSERT((split.places[rank] >= 0) == (box.size[0] > 0));
+            CU_ASSERT(box.size[0] == 0 || box.low[0] == found);
+            found += box.size[0];
+        }
+        CU_ASSERT_EQUAL(found, points);
+        split_free(&split);
+    }
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
         {"the least points and halo", test_least}, {"all points are covered", test_cover},
         {"members without points", test_idle},     {"hosts are blocks", test_hosts},
         {"parts that are given", test_forced},     {"the cost of parts", test_cost},
-        {"the part of a point", test_parts},
+        {"the part of a point", test_parts},       {"slabs by shares", test_slabs},
+        {"thin slabs", test_thin_slabs},
     };
     return covey_test_main("grid_split", cases, sizeof cases / sizeof cases[0]);
 }

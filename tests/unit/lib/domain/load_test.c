@@ -61,7 +61,7 @@ static void the_oldest_readings_are_forgotten(void)
 static struct covey_host hosts[HOSTS];
 static struct covey_host_stat stats[HOSTS];
 static int members[HOSTS];
-static double used[HOSTS];
+static double used[HOSTS], loads[HOSTS];
 
 static void host(int i, double cores, double demand, double busy)
 {
@@ -72,7 +72,7 @@ static void host(int i, double cores, double demand, double busy)
 static struct covey_domain_place place_now(int n)
 {
     struct covey_domain_place place = {.processors = 7, .load = 3, .load_root = 3};
-    others_look(&(struct others_view){hosts, stats, members, used, n, 0}, &place);
+    others_look(&(struct others_view){hosts, stats, members, used, n, 0, loads}, &place);
     return place;
 }
 
@@ -127,8 +127,11 @@ static void each_host_has_its_own(void)
     used[0] = 1;
     NEAR(place_now(2).load, 2);
     NEAR(place_now(2).load_root, 1);
+    NEAR(place_now(2).capacity, 1.5); /* one of both has half of its host */
+    NEAR(loads[1], 2);
     used[1] = 1;
     NEAR(place_now(2).load, 1);
+    NEAR(place_now(2).capacity, 2);
 }
 
 static void hosts_may_share_a_machine(void)

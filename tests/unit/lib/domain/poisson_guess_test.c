@@ -13,8 +13,8 @@
 #define S COVEY_BORDER_SLOPE
 #define P COVEY_BORDER_PERIODIC
 
-static const struct speed quick = {1e-6, 1e-10, 1e-9, 1e-9, 4, 1, 0};
-static const struct speed slow = {1e-2, 1e-6, 1e-9, 1e-9, 4, 4, 0};
+static const struct speed quick = {1e-6, 1e-10, 1e-9, 1e-9, 4, 1, 0, 0, 1e-9, 0};
+static const struct speed slow = {1e-2, 1e-6, 1e-9, 1e-9, 4, 4, 0, 0, 1e-9, 0};
 
 static struct equation cube(int64_t n, int border)
 {
@@ -96,7 +96,7 @@ static void coarser_grids(void)
 static void agglomeration(void)
 {
     const struct equation large = cube(128, V), middle = cube(16, V), small = cube(4, V);
-    const struct speed free_of_cost = {0, 0, 1e-9, 1e-9, 8, 1, 0};
+    const struct speed free_of_cost = {0, 0, 1e-9, 1e-9, 8, 1, 0, 0, 1e-9, 0};
     CU_ASSERT_EQUAL(coarsen_members(&free_of_cost, &small, 8, 1), 8);
     CU_ASSERT_EQUAL(coarsen_members(&quick, &large, 8, 1), 8);
     CU_ASSERT_EQUAL(coarsen_members(&quick, &small, 8, 1), 1);
@@ -110,7 +110,7 @@ static void agglomeration(void)
 static void faces(void)
 {
     const struct equation box = cube(64, V), ring = cube(64, P);
-    const struct speed bytes_only = {0, 1e-9, 1e-9, 1e-9, 8, 8, 0};
+    const struct speed bytes_only = {0, 1e-9, 1e-9, 1e-9, 8, 8, 0, 0, 1e-9, 0};
     CU_ASSERT_EQUAL(coarsen_exchange_s(&bytes_only, &box, 1), 0);
     CU_ASSERT(is_near(coarsen_exchange_s(&bytes_only, &box, 8), 3 * 8 * 32 * 32 * 1e-9));
     CU_ASSERT(is_near(coarsen_exchange_s(&bytes_only, &ring, 8), 3 * 16 * 32 * 32 * 1e-9));
@@ -137,6 +137,24 @@ static void what_is_fastest(void)
     CU_ASSERT_EQUAL(guess_alone(&s, &large, &quick, 1), METHOD_FFT);
 }
 
+/* A grid that is divided into slabs saves the direct method half of its moves; what hosts have to
+ * do beside counts as far as slabs are smaller there. */
+static void slabs(void)
+{
+    const struct equation e = cube(64, V);
+    struct speed speed = quick;
+    speed.even_s = speed.sweep_s;
+    double moved = seconds(METHOD_FFT, &e, &speed);
+    speed.has_slabs = 1;
+    double kept = seconds(METHOD_FFT, &e, &speed);
+    CU_ASSERT(kept < moved);
+    speed.sweep_s *= 2;
+    speed.wait_s = 1e-3;
+    CU_ASSERT(seconds(METHOD_FFT, &e, &speed) > kept);
+    CU_ASSERT(seconds(METHOD_FFT, &e, &speed) < kept + 10e-3);
+    CU_ASSERT(seconds(METHOD_MG, &e, &speed) > kept + 10e-3); /* waits at each level */
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -146,6 +164,7 @@ int main(void)
         {"coarse grids at fewer members", agglomeration},
         {"faces of parts", faces},
         {"what is the fastest", what_is_fastest},
+        {"slabs", slabs},
     };
     return covey_test_main("poisson_guess", cases, sizeof cases / sizeof cases[0]);
 }
