@@ -11,7 +11,7 @@
 #
 # From the environment, by default: HOGS="h6 h7" CPU=0.2 RATE=100M HOSTS=8
 #   LIBRARIES="sort fft gemm solve cholesky qr poisson"  SIZES_sort=4000000 SIZES_fft=128x128x128 SIZES_gemm=1200
-#   SIZES_solve=2400 SIZES_cholesky=2400 SIZES_qr=1200 SIZES_poisson=64x64x64
+#   SIZES_solve=2400 SIZES_cholesky=2400 SIZES_qr=1200 SIZES_poisson="64x64x64 128x128x128"
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -19,7 +19,7 @@ export HOGS=${HOGS:-h6 h7} CPU=${CPU:-0.2} RATE=${RATE:-100M} HOSTS=${HOSTS:-8} 
 [ -z "${ALL:-}" ] || NETWORKS=${NETWORKS:-switch} exec "$here/libraries_choice.sh"
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 SETTLE_S=12 # until the monitor has seen the load
-declare -A size=([sort]=4000000 [fft]=128x128x128 [gemm]=1200 [solve]=2400 [cholesky]=2400 [qr]=1200 [poisson]=64x64x64)
+declare -A size=([sort]=4000000 [fft]=128x128x128 [gemm]=1200 [solve]=2400 [cholesky]=2400 [qr]=1200 [poisson]="64x64x64 128x128x128")
 
 measure() { # WHEN
     local library sizes

@@ -83,12 +83,29 @@ int dense_sizes(const struct covey_dense_problem *p, int matrix, int64_t size[2]
     }
 }
 
-double dense_alpha_s(const struct covey_domain_network *network, double senders)
+/* Between what one sender takes, if that is known, and what all do. */
+static double among(double one_s, double all_s, const struct covey_domain_network *network,
+                    double senders)
 {
-    double all_s = network->alpha_s, one_s = network->one_alpha_s, others = network->members - 1;
+    double others = network->members - 1;
     if (!(one_s > 0) || one_s > all_s || others < 1)
         return all_s;
     return one_s + (all_s - one_s) * fmin(fmax(senders - 1, 0) / others, 1);
+}
+
+double dense_alpha_s(const struct covey_domain_network *network, double senders)
+{
+    return among(network->one_alpha_s, network->alpha_s, network, senders);
+}
+
+double dense_beta_s(const struct covey_domain_network *network, double senders)
+{
+    return among(network->one_beta_s, network->beta_s, network, senders);
+}
+
+double dense_message_s(const struct covey_domain_network *network, double senders, double bytes)
+{
+    return dense_alpha_s(network, senders) + bytes * dense_beta_s(network, senders);
 }
 
 double dense_moves_s(const struct dense_case *c, const struct dense_grid *grid)
@@ -120,8 +137,7 @@ struct dense_cast_cost dense_cast_cost(const struct covey_domain_network *networ
                      : bcast == DENSE_LONG                            ? members
                      : bcast == DENSE_2RING || bcast == DENSE_2RING_M ? 2
                                                                       : 1;
-    double alpha_s = dense_alpha_s(network, casts * senders);
-    double one = alpha_s + bytes * network->beta_s;
+    double one = dense_message_s(network, casts * senders, bytes);
     int rest = members - 1, half = rest / 2 + 1;
     switch (rest < 1 ? -1 : bcast) {
     case -1:
@@ -139,8 +155,8 @@ struct dense_cast_cost dense_cast_cost(const struct covey_domain_network *networ
         return (struct dense_cast_cost){rounds * one, rounds * one};
     }
     default: {
-        double all =
-            (log2(members) + rest) * alpha_s + 2 * bytes * rest / members * network->beta_s;
+        double all = (log2(members) + rest) * dense_alpha_s(network, casts * senders) +
+                     2 * bytes * rest / members * dense_beta_s(network, casts * senders);
         return (struct dense_cast_cost){all, all};
     }
     }

@@ -111,6 +111,8 @@ double dense_at_order(const double speeds[DENSE_ORDERS], double order);
 /* A message of no bytes while so many members send at once: between one alone and all of them, who
  * take processors, links and switches from each other. */
 double dense_alpha_s(const struct covey_domain_network *network, double senders);
+double dense_beta_s(const struct covey_domain_network *network, double senders); /* of a byte */
+double dense_message_s(const struct covey_domain_network *network, double senders, double bytes);
 
 /* All matrices from rank 0 to the grid and back, or from the grid to one process and back. */
 double dense_moves_s(const struct dense_case *c, const struct dense_grid *grid);

@@ -15,8 +15,7 @@ enum factor_qr { QR_LOCAL, QR_BLOCK, QR_TSQR };
 /* A message of so many elements to the next member, while so many members send one. */
 static inline double factor_message_s(const struct dense_case *c, double senders, double elements)
 {
-    return dense_alpha_s(&c->place.network, senders) +
-           elements * dense_bytes(c->problem.type) * c->place.network.beta_s;
+    return dense_message_s(&c->place.network, senders, elements * dense_bytes(c->problem.type));
 }
 
 /* A reduction, or a gathering, of so many elements in all among `members`, of which half send at

@@ -64,12 +64,12 @@ static double pivots_s(const struct dense_case *c, const struct dense_setting *s
 {
     double rounds = ceil(log2(s->grid.rows)), b = s->block, bytes = dense_bytes(c->problem.type);
     const struct covey_domain_network *net = &c->place.network;
-    double alpha_s = dense_alpha_s(net, s->grid.rows); /* of one column of the grid */
+    double one_s = dense_message_s(net, s->grid.rows, 2 * b * bytes); /* of a grid column's rows */
     if (!tournament)
-        return b * rounds * (alpha_s + 2 * b * bytes * net->beta_s);
+        return b * rounds * one_s;
     double meet = dense_flops(c->problem.type) / 2 * b * b * (2 * b - b / 3) *
                   dense_at_width(c->speed.panel_s, b);
-    return rounds * (2 * alpha_s + 2 * b * b * bytes * net->beta_s + meet);
+    return rounds * (2 * dense_message_s(net, s->grid.rows, b * b * bytes) + meet);
 }
 
 static double swap_s(const struct dense_case *c, const struct dense_setting *s, double columns)
@@ -152,9 +152,9 @@ static double solve_s(const struct dense_case *c, const struct dense_setting *s)
     if (r < 1)
         return 0;
     /* one row of the grid adds up, then one column hears of it: half of them send at once */
-    double alphas_s = down * dense_alpha_s(net, s->grid.rows / 2.0) +
-                      along * dense_alpha_s(net, s->grid.columns / 2.0);
-    return 2 * ceil(n / b) * (alphas_s + (down + along) * bytes * net->beta_s) +
+    double messages_s = down * dense_message_s(net, s->grid.rows / 2.0, bytes) +
+                        along * dense_message_s(net, s->grid.columns / 2.0, bytes);
+    return 2 * ceil(n / b) * messages_s +
            2 * dense_flops(c->problem.type) / 2 * n * n * r / s->grid.rows * c->speed.vector_s;
 }
 

@@ -122,6 +122,12 @@ static void messages_wait_for_those_that_are_sent_meanwhile(void)
     CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 5), 5e-5, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 9), 9e-5, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 100), 9e-5, 1e-12);
+    net.beta_s = 9e-8; /* of bytes the same */
+    CU_ASSERT_DOUBLE_EQUAL(dense_message_s(&net, 1, 1000), 1e-5 + 9e-5, 1e-12);
+    net.one_beta_s = 1e-8;
+    CU_ASSERT_DOUBLE_EQUAL(dense_beta_s(&net, 5), 5e-8, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(dense_message_s(&net, 1, 1000), 1e-5 + 1e-5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(dense_message_s(&net, 9, 1000), 9e-5 + 9e-5, 1e-12);
     net.one_alpha_s = 1e-4; /* as it may be measured: one alone is not slower */
     CU_ASSERT_DOUBLE_EQUAL(dense_alpha_s(&net, 1), 9e-5, 1e-12);
 }
