@@ -30,9 +30,17 @@
 #define HEAD_BYTES 256           /* of the frame behind a long one */
 #define BRIEF_BYTES 256          /* sent in one piece */
 #define RETRY_MS 2000            /* at most, between two tries to get through */
+/* What a lost end of a message is missed after, beyond the time there and back; TCP's own 200 ms
+ * are more than most exchanges take. Acknowledgements must not wait for longer. */
+#define LOST_US 20000
+#define ACKNOWLEDGE_US 5000
 
-#ifndef TCP_RTO_MAX_MS /* Linux 6.15 */
+#ifndef TCP_RTO_MAX_MS /* Linux 6.15, and so the others */
 #define TCP_RTO_MAX_MS 44
+#endif
+#ifndef TCP_RTO_MIN_US
+#define TCP_RTO_MIN_US 45
+#define TCP_DELACK_MAX_US 46
 #endif
 
 _Static_assert(STREAM_HELLO_BYTES >= STREAM_CHALLENGE_BYTES, "one buffer holds any handshake step");
@@ -448,6 +456,21 @@ static void tcp_keep_alive(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
 }
 
+/* By itself the kernel doubles the time to its next try: what a cut of 30 s held up would wait for
+ * another 24 s. Trying often it would give up soon, where it is not told how long it must not:
+ * twelve days, for with twice as much it takes what it is going to send in some milliseconds for
+ * what was sent before that time, and gives up at once. */
+static void tcp_try_often(int fd)
+{
+    const int retry_ms = RETRY_MS, patience_ms = 1 << 30;
+    const int lost_us = LOST_US, acknowledge_us = ACKNOWLEDGE_US;
+    if (setsockopt(fd, IPPROTO_TCP, TCP_RTO_MAX_MS, &retry_ms, sizeof retry_ms) != 0)
+        return;
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);
+    setsockopt(fd, IPPROTO_TCP, TCP_RTO_MIN_US, &lost_us, sizeof lost_us);
+    setsockopt(fd, IPPROTO_TCP, TCP_DELACK_MAX_US, &acknowledge_us, sizeof acknowledge_us);
+}
+
 static struct link_tcp *tcp_create(int fd, enum tcp_state state)
 {
     const int on = 1;
@@ -456,13 +479,7 @@ static struct link_tcp *tcp_create(int fd, enum tcp_state state)
         return NULL;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     tcp_keep_alive(fd);
-    /* By itself the kernel doubles the time to its next try: what a cut of 30 s held up would wait
-     * for another 24 s. Trying often it would give up soon, where it is not told how long it must
-     * not: twelve days, for with twice as much it takes what it is going to send in some
-     * milliseconds for what was sent before that time, and gives up at once. */
-    const int retry_ms = RETRY_MS, patience_ms = 1 << 30;
-    if (setsockopt(fd, IPPROTO_TCP, TCP_RTO_MAX_MS, &retry_ms, sizeof retry_ms) == 0)
-        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);
+    tcp_try_often(fd);
     tcp->base.ops = &tcp_ops;
     tcp->fd = fd;
     tcp->state = state;

@@ -19,8 +19,8 @@
 # Interfaces bear numbers (b1, p1, t1a, w1a) since a switch's name may be longer than Linux allows; the
 # alias of each says what it is.
 #
-# Shaping. A token bucket a direction, with a queue of 128 KiB behind it like a port of a small
-# switch. Each frame counts with the 24 bytes that Ethernet adds on the wire (preamble, checksum,
+# Shaping. A token bucket a direction, with a queue behind it: of 128 KiB like a port of a small
+# switch, and in a host of 1000 frames, as the kernel gives a card. Each frame counts with the 24 bytes that Ethernet adds on the wire (preamble, checksum,
 # gap) and as at least 84, so that 100M carries what 100BASE-T carries. The bucket holds half a
 # millisecond, but two frames at least: enough for a late timer, too little to hide a burst in; one
 # frame of links so slow that no timer is late for them. peakrate is far above any
@@ -40,6 +40,8 @@
 # number of the port that it came by as its mark: the bridge gives it to all others. A host sends no
 # faster than the segment; what it receives has been through the medium and is not limited again.
 
+BEGIN { PORT = 131072; CARD = 1000 * 1538 }
+
 function netns(host) { return "covey-lab." lab (host == "" ? "" : "." host) }
 
 function mac(i) { return sprintf("02:77:00:00:%02x:%02x", int(i / 256), i % 256) }
@@ -48,12 +50,12 @@ function ipv4(i) { return sprintf("10.77.%d.%d", int((i - 1) / 250), (i - 1) % 2
 
 function ipv6(i) { return sprintf("fd77::%x", i) }
 
-function shaper(device, bits,    burst, least) {
+function shaper(device, bits, queue,    burst, least) {
     burst = is_wire(bits) ? 0 : int(bits / 8 * 0.0005)
     least = bits < 2e6 || is_wire(bits) ? mtu + 62 : 2 * (mtu + 38)
     bits = bits ? bits : 4e11
     burst = burst < least ? least : burst > 1e6 ? 1e6 : burst
-    return sprintf("qdisc add dev %s root tbf rate %.0fbit burst %d limit 131072 overhead 24 mpu 84 peakrate 1tbit mtu %d\n", device, bits, burst, mtu + 100)
+    return sprintf("qdisc add dev %s root tbf rate %.0fbit burst %d limit %d overhead 24 mpu 84 peakrate 1tbit mtu %d\n", device, bits, burst, queue, mtu + 100)
 }
 
 # Whether wire.c carries a link; a segment is none.
@@ -152,13 +154,13 @@ function write_ports(    i) {
     printf "" > file
     for (i = 1; i <= trunks; i++)
         if (!is_wire(trunk_bits[i]))
-            printf "%s%s", shaper("t" i "a", trunk_bits[i]), shaper("t" i "b", trunk_bits[i]) > file
+            printf "%s%s", shaper("t" i "a", trunk_bits[i], PORT), shaper("t" i "b", trunk_bits[i], PORT) > file
     for (i = 1; i <= hosts; i++)
         if (!is_wire(host_bits[i]))
-            printf "%s", shaper("p" i, is_segment(host_switch[i]) ? 0 : host_bits[i]) > file
+            printf "%s", shaper("p" i, is_segment(host_switch[i]) ? 0 : host_bits[i], PORT) > file
     for (i = 1; i <= switches; i++)
         if (segment_bits[i])
-            printf "%s", shaper("w" i "a", segment_bits[i]) > file
+            printf "%s", shaper("w" i "a", segment_bits[i], PORT) > file
     close(file)
 }
 
@@ -194,7 +196,7 @@ function write_host(h,    i) {
     }
     close(file)
     file = dir "/tc." host[h]
-    printf "%s", shaper("eth0", is_wire(host_bits[h]) ? 1.1 * host_bits[h] : bits_of(h)) > file
+    printf "%s", shaper("eth0", is_wire(host_bits[h]) ? 1.1 * host_bits[h] : bits_of(h), CARD) > file
     close(file)
 }
 

@@ -266,13 +266,13 @@ void covey_poisson_free(covey_poisson_t **plan)
     if (plan == NULL || *plan == NULL)
         return;
     struct covey_poisson *p = *plan;
+    division_remove(p);
     if (p->runs > 0 && covey_team_rank(p->team) == 0)
         domain_cache_save();
     solver_free(&p->solver);
     move_free(&p->to_one);
     level_free(&p->front);
     covey_grid_free(&p->grid);
-    division_remove(p);
     free(p->shares);
     free(p->b);
     free(p->x);
