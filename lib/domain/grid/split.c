@@ -248,7 +248,7 @@ int split_make(struct grid_split *split, const int64_t n[GRID_AXES], int width,
     int count = members->count;
     int *order = calloc((size_t)count, sizeof *order);
     struct search s = {.n = n, .width = width, .least = -1};
-    int error = order == NULL || begin(split, n, count) < 0 ? -2 : 0;
+    int error = begin(split, n, count) < 0 || order == NULL ? -2 : 0;
     int hosts = error == 0 ? order_ranks(members, order) : 0;
     int most = members->most > 0 && members->most < count ? members->most : count;
     if (most < count)
@@ -292,7 +292,7 @@ int split_make_slabs(struct grid_split *split, const int64_t n[GRID_AXES], int a
                      const struct split_members *members, const unsigned char *shares)
 {
     int *order = calloc((size_t)members->count, sizeof *order);
-    int error = order == NULL || begin(split, n, members->count) < 0 ? -2 : 0;
+    int error = begin(split, n, members->count) < 0 || order == NULL ? -2 : 0;
     if (error == 0) {
         split->slabs = calloc((size_t)members->count + 1, sizeof *split->slabs);
         error = split->slabs == NULL ? -2 : 0;
