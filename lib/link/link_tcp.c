@@ -12,7 +12,6 @@
 #include "lib/link/link_sealed.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -283,13 +283,18 @@ poisson_here() {
 
 # Hosts of a lab share a scheduler, which hosts do not: see beside.sh.
 lab() { # OPTION...: a lab in which this script goes on
-    local grouped='' status
+    local status
     [ "$(id -u)" = 0 ] || { note "no lab: it needs root, for network namespaces" && return; }
     [ -w $AUTOGROUP ] && grouped=$(cat $AUTOGROUP) && echo 0 >$AUTOGROUP
     "$here/../lab/vm.sh" "$@" --rate "$RATE" --ipv4-only -- "$0" --inside "$part" "$work" 2> >(grep -v ' joined (' >&2)
     status=$?
-    [ -z "$grouped" ] || echo "$grouped" >$AUTOGROUP
+    group_again
     return $status
+}
+
+group_again() {
+    [ -z "$grouped" ] || echo "$grouped" >$AUTOGROUP
+    grouped=''
 }
 
 make_chain() {
@@ -338,6 +343,7 @@ report() { # FOLDER
 finish() {
     local status=$?
     trap '' INT TERM HUP
+    group_again
     [ -z "${COVEY_VM:-}" ] || "$build/covey" halt >/dev/null 2>&1
     rm -rf "$work"
     exit "$status"
@@ -363,6 +369,7 @@ case ${1:-} in
 esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/covey-rivals.XXXXXX") && mkdir -p "$OUT" || exit 1
 export COVEY_SOLVERS=$work/solvers # what was measured and learned before does not count
+grouped='' # what autogrouping was before a lab
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP

@@ -20,10 +20,10 @@
 # alias of each says what it is.
 #
 # Shaping. A token bucket a direction, with a queue behind it: of 128 KiB like a port of a small
-# switch, and in a host of 1000 frames, as the kernel gives a card. Each frame counts with the 24 bytes that Ethernet adds on the wire (preamble, checksum,
-# gap) and as at least 84, so that 100M carries what 100BASE-T carries. The bucket holds half a
-# millisecond, but two frames at least: enough for a late timer, too little to hide a burst in; one
-# frame of links so slow that no timer is late for them. peakrate is far above any
+# switch, and in a host of 1000 frames, as the kernel gives a card. Each frame counts with the 24
+# bytes that Ethernet adds on the wire (preamble, checksum, gap) and as at least 84, so that 100M
+# carries what 100BASE-T carries. The bucket holds half a millisecond, but two frames at least:
+# enough for a late timer, too little to hide a burst in; one frame of links so slow that no timer is late for them. peakrate is far above any
 # rate: with it the bucket takes nothing above mtu and cuts the 64 KiB packets of segmentation
 # offload into frames, as a network card without offload would have the kernel do. So a link
 # without a limit gets a bucket too, faster than any machine. Checksum offload stays: without it

@@ -71,28 +71,14 @@ static void name_problem(struct covey_poisson *plan, const struct covey_domain_n
 /* What rank 0 chose for one member alone, and how it divides the grid. */
 static int tell(struct covey_poisson *plan)
 {
-    int members = covey_team_size(plan->team);
-    int32_t *told = calloc(2 + (size_t)members, sizeof *told);
-    int error = domain_agree(
-        plan->team, told == NULL ? domain_fail(COVEY_ENOMEM, "poisson: no memory for a plan") : 0,
-        "poisson");
-    if (error == 0) {
-        told[0] = plan->options.local;
-        told[1] = plan->speed.has_slabs;
-        for (int i = 0; i < members; i++)
-            told[2 + i] = plan->shares[i];
-        error = covey_bcast(plan->team, 0, COVEY_INT32, told, 2 + (size_t)members);
-        if (error < 0)
-            domain_fail_of(error, "poisson");
-    }
-    if (error == 0) {
-        plan->options.local = told[0];
-        plan->speed.has_slabs = told[1];
-        for (int i = 0; i < members; i++)
-            plan->shares[i] = (unsigned char)told[2 + i];
-    }
-    free(told);
-    return error;
+    int32_t told[2] = {plan->options.local, plan->speed.has_slabs};
+    int error = covey_bcast(plan->team, 0, COVEY_INT32, told, 2);
+    if (error == 0)
+        error = covey_bcast(plan->team, 0, COVEY_BYTES, plan->shares,
+                            (size_t)covey_team_size(plan->team));
+    plan->options.local = told[0];
+    plan->speed.has_slabs = told[1];
+    return error < 0 ? domain_fail_of(error, "poisson") : 0;
 }
 
 /* A grid that nobody else divided has slabs if they are of use. */
