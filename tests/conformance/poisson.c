@@ -408,6 +408,9 @@ static void check_solve(covey_poisson_t *plan, double *f, double *u)
     check("no tolerance", covey_poisson_solve(plan, f, u, 0, NULL) == COVEY_EINVAL);
     check("a tolerance of 1", covey_poisson_solve(plan, f, u, 1, NULL) == COVEY_EINVAL);
     check("a tolerance of NaN", covey_poisson_solve(plan, f, u, NAN, NULL) == COVEY_EINVAL);
+    if (covey_team_size(team) > 1)
+        check("tolerances that differ",
+              covey_poisson_solve(plan, f, u, is_last ? 0.1 : 0.2, NULL) == COVEY_EINVAL);
     check("f NULL at one",
           covey_poisson_solve(plan, is_last ? NULL : f, u, 0.1, NULL) == COVEY_EINVAL ||
               (is_last && part.count == 0));

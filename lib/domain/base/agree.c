@@ -27,13 +27,18 @@ int domain_agree_same(covey_team_t *team, int error, const int64_t *numbers, int
         covey_allreduce(team, COVEY_OP_MIN, COVEY_INT64, mine, least, 1 + 2 * (size_t)count);
     if (failed < 0)
         return domain_fail_of(failed, what);
+    int are_same = 1;
+    for (int i = 0; i < count; i++)
+        are_same &= least[1 + 2 * i] == ~least[2 + 2 * i];
+    return domain_agreed(error, (int)least[0], are_same, what);
+}
+
+int domain_agreed(int error, int least, int are_same, const char *what)
+{
     if (error < 0)
         return error;
-    if (least[0] < 0)
-        return domain_fail((int)least[0], "%s: another member failed: %s", what,
-                           covey_strerror((int)least[0]));
-    for (int i = 0; i < count; i++)
-        if (least[1 + 2 * i] != ~least[2 + 2 * i])
-            return domain_fail(COVEY_EINVAL, "%s: the members gave different arguments", what);
-    return 0;
+    if (least < 0)
+        return domain_fail(least, "%s: another member failed: %s", what, covey_strerror(least));
+    return are_same ? 0
+                    : domain_fail(COVEY_EINVAL, "%s: the members gave different arguments", what);
 }

@@ -19,6 +19,10 @@ int domain_agree(covey_team_t *team, int error, const char *what);
 int domain_agree_same(covey_team_t *team, int error, const int64_t *numbers, int count,
                       const char *what);
 
+/* What these two return of this member's error, the least one of all, and whether their numbers are
+ * equal: for who gathers them with something else. */
+int domain_agreed(int error, int least, int are_same, const char *what);
+
 /* A double as such a number. */
 static inline int64_t domain_bits(double x)
 {

@@ -4,6 +4,10 @@
  */
 #include "lib/domain/grid/sum.h"
 
+#include "lib/domain/base/agree.h"
+#include "lib/domain/base/error.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,13 +55,15 @@ struct sum sum_field(const struct grid_field *field, const double *a, const doub
     return sum_of(&lanes);
 }
 
-static void add_up(const double *pairs, int members, int count, double *all)
+/* Of rows of so many doubles, one of each member, which begin with pairs. */
+static void add_up(const double *rows, size_t width, int members, int count, double *all)
 {
     for (int i = 0; i < count; i++) {
         struct sum sum = {0, 0};
         for (int m = 0; m < members; m++) {
-            sum_add(&sum.high, &sum.low, pairs[2 * (m * count + i)]);
-            sum.low += pairs[2 * (m * count + i) + 1];
+            const double *pair = rows + (size_t)m * width + 2 * i;
+            sum_add(&sum.high, &sum.low, pair[0]);
+            sum.low += pair[1];
         }
         all[i] = sum.high + sum.low;
     }
@@ -71,25 +77,55 @@ static void put_pairs(const struct sum *mine, int count, double *pairs)
     }
 }
 
+static int size_of(const covey_team_t *team)
+{
+    return team == NULL ? 1 : covey_team_size(team);
+}
+
+/* The rows of all members; freed by the caller in each case. */
+static int gather(covey_team_t *team, const double *own, size_t width, double **rows)
+{
+    size_t members = (size_t)size_of(team);
+    *rows = calloc(members * width, sizeof **rows);
+    if (*rows == NULL)
+        return COVEY_ENOMEM;
+    if (members > 1)
+        return covey_allgather(team, COVEY_DOUBLE, own, *rows, width);
+    memcpy(*rows, own, width * sizeof *own);
+    return 0;
+}
+
 int sum_all(covey_team_t *team, const struct sum *mine, int count, double *all)
 {
-    int members = team == NULL ? 1 : covey_team_size(team);
-    double own[2 * SUMS_MAX], *pairs = own;
+    double own[2 * SUMS_MAX], *rows;
     put_pairs(mine, count, own);
-    if (members > 1) {
-        pairs = malloc((size_t)members * (size_t)count * 2 * sizeof *pairs);
-        int error = pairs == NULL
-                        ? COVEY_ENOMEM
-                        : covey_allgather(team, COVEY_DOUBLE, own, pairs, 2 * (size_t)count);
-        if (error < 0) {
-            free(pairs);
-            return error;
-        }
+    int error = gather(team, own, 2 * (size_t)count, &rows);
+    if (error == 0)
+        add_up(rows, 2 * (size_t)count, size_of(team), count, all);
+    free(rows);
+    return error;
+}
+
+int sum_all_agreed(covey_team_t *team, const struct sum *mine, int count,
+                   const struct sum_agreed *agreed, double *all)
+{
+    double own[2 * SUMS_MAX + 2], *rows;
+    size_t width = 2 * (size_t)count + 2;
+    int least = 0, are_same = 1;
+    put_pairs(mine, count, own);
+    own[width - 2] = agreed->error < 0 ? agreed->error : 0;
+    own[width - 1] = agreed->number;
+    int error = gather(team, own, width, &rows);
+    for (int m = 0; error == 0 && m < size_of(team); m++) {
+        const double *row = rows + (size_t)m * width;
+        least = (int)fmin(least, row[width - 2]);
+        are_same &= domain_bits(row[width - 1]) == domain_bits(agreed->number);
     }
-    add_up(pairs, members, count, all);
-    if (pairs != own)
-        free(pairs);
-    return 0;
+    if (error == 0)
+        add_up(rows, width, size_of(team), count, all);
+    free(rows);
+    return error < 0 ? domain_break(team, domain_fail_of(error, agreed->what))
+                     : domain_agreed(agreed->error, least, are_same, agreed->what);
 }
 
 int sum_begin(covey_team_t *team, const struct sum *mine, int count, double *pairs,
@@ -109,6 +145,6 @@ int sum_end(covey_team_t *team, int count, const double *pairs, covey_req_t **re
     covey_req_free(request);
     if (error < 0)
         return error;
-    add_up(pairs + 2 * SUMS_MAX, team == NULL ? 1 : covey_team_size(team), count, all);
+    add_up(pairs + 2 * SUMS_MAX, 2 * (size_t)count, size_of(team), count, all);
     return 0;
 }

@@ -47,7 +47,18 @@ struct sum sum_field(const struct grid_field *field, const double *a, const doub
  * no others. A collective call. Errors: ENOMEM, and those of all collective calls. */
 int sum_all(covey_team_t *team, const struct sum *mine, int count, double *all);
 
-/* The same with the gathering under way between the two; `pairs` has SUMS_MAX * 2 * (1 + members)
+/* The same for members that agree on what was before by the way: each says whether it failed, and
+ * the number shall be the same at all. `what` begins texts as those of domain_agree(). Errors: also
+ * those, EINVAL for different numbers, and those of collective calls break the team. */
+struct sum_agreed {
+    int error;
+    double number;
+    const char *what;
+};
+int sum_all_agreed(covey_team_t *team, const struct sum *mine, int count,
+                   const struct sum_agreed *agreed, double *all);
+
+/* sum_all() with the gathering under way between the two; `pairs` has SUMS_MAX * 2 * (1 + members)
  * doubles that stay untouched. */
 int sum_begin(covey_team_t *team, const struct sum *mine, int count, double *pairs,
               covey_req_t **request);

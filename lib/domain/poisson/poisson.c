@@ -333,13 +333,27 @@ static int mean_of(struct covey_poisson *plan, const double *x, double *mean)
     return error;
 }
 
-/* Sets b and x, and their norms. */
-static int prepare(struct covey_poisson *plan, const double *f, const double *u, double norms[2])
+static int check_arguments(const struct covey_poisson *plan, const double *f, const double *u,
+                           double tolerance)
+{
+    if (level_is_here(&plan->front) && (f == NULL || u == NULL))
+        return domain_fail(COVEY_EINVAL, "poisson: f or u is NULL");
+    return tolerance > 0 && tolerance < 1
+               ? 0
+               : domain_fail(COVEY_EINVAL, "poisson: a tolerance of %g is not between 0 and 1",
+                             tolerance);
+}
+
+/* Sets b and x, and their norms; where members find that they were given what cannot be, or not
+ * the same, all have that error. A sum is the cheapest way to agree. */
+static int prepare(struct covey_poisson *plan, const double *f, const double *u, double tolerance,
+                   double norms[2])
 {
     const struct kernel *k = &plan->front.kernel;
+    struct sum_agreed agreed = {check_arguments(plan, f, u, tolerance), tolerance, "poisson"};
     double mean = 0;
     int error = 0;
-    if (level_is_here(&plan->front)) {
+    if (agreed.error == 0 && level_is_here(&plan->front)) {
         kernel_copy(k, f, plan->b);
         kernel_copy(k, u, plan->x);
         for (int side = 0; side < 2 * GRID_AXES; side++)
@@ -349,11 +363,11 @@ static int prepare(struct covey_poisson *plan, const double *f, const double *u,
         error = mean_of(plan, plan->b, &mean);
         kernel_shift(k, -mean, plan->b);
     }
+    if (error < 0)
+        return domain_break(plan->team, domain_fail_of(error, "poisson"));
     const struct sum mine[2] = {sum_field(&k->field, plan->b, plan->b),
                                 sum_field(&k->field, plan->x, plan->x)};
-    if (error == 0)
-        error = sum_all(plan->team, mine, 2, norms);
-    return error < 0 ? domain_break(plan->team, domain_fail_of(error, "poisson")) : 0;
+    return sum_all_agreed(plan->team, mine, 2, &agreed, norms);
 }
 
 /* ---- A solution ------------------------------------------------------------------------------ */
@@ -403,18 +417,6 @@ static int run(struct covey_poisson *plan, struct task *task, double tolerance)
         kernel_shift(&plan->front.kernel, -mean, plan->x);
     }
     return error < 0 ? domain_break(plan->team, domain_fail_of(error, "poisson")) : 0;
-}
-
-static int check_arguments(covey_poisson_t *plan, const double *f, const double *u,
-                           double tolerance)
-{
-    int error = 0;
-    if (level_is_here(&plan->front) && (f == NULL || u == NULL))
-        error = domain_fail(COVEY_EINVAL, "poisson: f or u is NULL");
-    else if (!(tolerance > 0 && tolerance < 1))
-        error = domain_fail(COVEY_EINVAL, "poisson: a tolerance of %g is not between 0 and 1",
-                            tolerance);
-    return domain_agree_same(plan->team, error, (int64_t[]){domain_bits(tolerance)}, 1, "poisson");
 }
 
 static double exchange_s(const struct covey_poisson *plan)
@@ -477,15 +479,12 @@ int covey_poisson_solve(covey_poisson_t *plan, const double *f, double *u, doubl
     struct covey_poisson_report mine = {.converged = 0};
     if (plan == NULL)
         return domain_fail(COVEY_EINVAL, "poisson: the plan is NULL");
-    int result = check_arguments(plan, f, u, tolerance);
-    if (result < 0)
-        return result;
     double exchanged = exchange_s(plan), reduced = plan->solver.reduce_s;
     struct domain_part part;
     domain_part_begin(&part, plan->team, plan->name, plan->table[plan->taken].name,
                       covey_trace_on(covey_team_vm(plan->team)) == 1 ? expected_s(plan, tolerance)
                                                                      : 0);
-    result = prepare(plan, f, u, norms);
+    int result = prepare(plan, f, u, tolerance, norms);
     if (result == 0)
         result = solve(plan, u, tolerance, norms, &mine);
     domain_part_end(&part);
