@@ -8,7 +8,7 @@
 
 #include "lib/domain/base/chooser.h"
 #include "lib/domain/base/figures.h"
-#include "lib/domain/base/place.h"
+#include "lib/domain/covey_domain/base.h"
 
 struct domain_library {
     const char *name;  /* what the user says: "fft" */

@@ -27,9 +27,9 @@
 #include "lib/domain/base/error.h"
 #include "lib/domain/base/history.h"
 #include "lib/domain/base/options.h"
-#include "lib/domain/base/place.h"
 #include "lib/domain/dense/dense.h"
 #include "lib/domain/dense/dense_factor.h"
+#include "lib/domain/place/place.h"
 
 #define DENSE_WHAT "an operation of dense algebra" /* begins texts */
 

@@ -6,9 +6,9 @@
  *              tolerance; in[0] f, in[1] where iterations begin; out[0] u
  */
 #include "lib/domain/base/error.h"
-#include "lib/domain/base/place.h"
 #include "lib/domain/covey_domain/poisson.h"
 #include "lib/domain/door/door.h"
+#include "lib/domain/place/place.h"
 #include "lib/domain/poisson/poisson.h"
 #include "lib/domain/poisson/speed.h"
 

@@ -28,11 +28,11 @@
 #include "lib/domain/base/error.h"
 #include "lib/domain/base/history.h"
 #include "lib/domain/base/options.h"
-#include "lib/domain/base/place.h"
 #include "lib/domain/base/planner.h"
 #include "lib/domain/fourier/fft.h"
 #include "lib/domain/fourier/fft_cost.h"
 #include "lib/domain/fourier/fft_pairs.h"
+#include "lib/domain/place/place.h"
 
 int fft_stage_at(const struct covey_fft *plan, int i)
 {

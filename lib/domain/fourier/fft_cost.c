@@ -14,9 +14,9 @@
  */
 #include <math.h>
 
-#include "lib/domain/base/place.h"
 #include "lib/domain/fourier/fft_cost.h"
 #include "lib/domain/fourier/fft_reshape.h"
+#include "lib/domain/place/place.h"
 
 /* What works on an array of so many bytes, between the measured sizes. */
 struct pace {

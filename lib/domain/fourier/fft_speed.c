@@ -12,10 +12,10 @@
 #include "lib/domain/base/cache.h"
 #include "lib/domain/base/clock.h"
 #include "lib/domain/base/error.h"
-#include "lib/domain/base/place.h"
 #include "lib/domain/base/planner.h"
 #include "lib/domain/fourier/fft_cost.h"
 #include "lib/domain/fourier/fft_kernel.h"
+#include "lib/domain/place/place.h"
 
 enum { ROWS = 512, LENGTH = 256, RUNS = 4, CHUNKS = 4, FIGURES = FFT_WORKS * FFT_ARRAYS };
 

@@ -24,8 +24,8 @@
 #include "lib/domain/base/history.h"
 #include "lib/domain/base/options.h"
 #include "lib/domain/base/part.h"
-#include "lib/domain/base/place.h"
 #include "lib/domain/grid/grid.h"
+#include "lib/domain/place/place.h"
 #include "lib/domain/poisson/division.h"
 #include "lib/domain/poisson/speed.h"
 

@@ -11,8 +11,8 @@
 #include "lib/domain/base/cache.h"
 #include "lib/domain/base/clock.h"
 #include "lib/domain/base/error.h"
-#include "lib/domain/base/place.h"
 #include "lib/domain/grid/grid.h"
+#include "lib/domain/place/place.h"
 #include "lib/domain/poisson/level.h"
 
 #include <math.h>

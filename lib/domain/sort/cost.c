@@ -11,7 +11,7 @@
  */
 #include "lib/domain/sort/cost.h"
 
-#include "lib/domain/base/place.h"
+#include "lib/domain/place/place.h"
 
 #include <math.h>
 

@@ -13,7 +13,7 @@
 #include "lib/domain/base/history.h"
 #include "lib/domain/base/options.h"
 #include "lib/domain/base/part.h"
-#include "lib/domain/base/place.h"
+#include "lib/domain/place/place.h"
 #include "lib/domain/sort/algorithms.h"
 #include "lib/domain/sort/run.h"
 #include "lib/domain/sort/speed.h"

@@ -1,4 +1,4 @@
-/* links: lib/domain/base/error.c lib/domain/base/options.c lib/domain/base/chooser.c lib/domain/base/network.c lib/domain/base/place.c lib/domain/base/figures.c lib/domain/base/cache.c lib/domain/base/history.c libcovey */
+/* links: lib/domain/base/error.c lib/domain/base/options.c lib/domain/base/chooser.c lib/domain/place/network.c lib/domain/place/place.c lib/domain/base/figures.c lib/domain/base/cache.c lib/domain/base/history.c libcovey */
 /*
  * What all domain libraries share, without a virtual machine: options, the choice and what earlier
  * runs make of it, figures that are kept, a network and a place out of a calibration.
@@ -17,7 +17,7 @@
 #include "lib/domain/base/figures.h"
 #include "lib/domain/base/history.h"
 #include "lib/domain/base/options.h"
-#include "lib/domain/base/place.h"
+#include "lib/domain/place/place.h"
 #include "tests/unit/runner.h"
 
 #define VARIABLE "COVEY_DOMAIN_TEST"

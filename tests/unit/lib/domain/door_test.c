@@ -1,4 +1,4 @@
-/* links: lib/domain/door/door_options.c lib/domain/door/door_order.c lib/domain/door/door_choose.c lib/domain/door/door_places.c lib/domain/base/error.c lib/domain/base/network.c lib/domain/base/place.c lib/domain/base/figures.c lib/domain/base/cache.c lib/domain/base/history.c lib/domain/base/chooser.c libcovey */
+/* links: lib/domain/door/door_options.c lib/domain/door/door_order.c lib/domain/door/door_choose.c lib/domain/door/door_places.c lib/domain/base/error.c lib/domain/place/network.c lib/domain/place/place.c lib/domain/base/figures.c lib/domain/base/cache.c lib/domain/base/history.c lib/domain/base/chooser.c libcovey */
 /*
  * What calls of sequential programs read, write and decide, without a virtual machine: their
  * options, the orders to workers, and on how many tasks a problem is solved.

@@ -1,4 +1,4 @@
-/* links: lib/domain/base/used.c lib/domain/base/others.c -lm */
+/* links: lib/domain/place/used.c lib/domain/place/others.c -lm */
 /*
  * What a team used of processors, and what is left of a monitor's demand for others: pure
  * functions.
@@ -8,8 +8,8 @@
 #include <covey.h>
 #include <string.h>
 
-#include "lib/domain/base/others.h"
-#include "lib/domain/base/used.h"
+#include "lib/domain/place/others.h"
+#include "lib/domain/place/used.h"
 #include "tests/unit/runner.h"
 
 #define NEAR(a, b) CU_ASSERT_DOUBLE_EQUAL((a), (b), 1e-9)

@@ -1,4 +1,4 @@
-/* links: lib/domain/sort/cost.c lib/domain/sort/memory.c lib/domain/base/place.c lib/domain/base/error.c lib/domain/base/sizes.c lib/domain/base/network.c libcovey */
+/* links: lib/domain/sort/cost.c lib/domain/sort/memory.c lib/domain/place/place.c lib/domain/base/error.c lib/domain/base/sizes.c lib/domain/place/network.c libcovey */
 /*
  * What sorting is expected to take, from figures by hand; the arrays that a handle keeps; sizes as
  * a user writes them.

@@ -1,7 +1,7 @@
 /*
  * place.c - what members of one host, and others there, make of the speed of each.
  */
-#include "lib/domain/base/place.h"
+#include "lib/domain/place/place.h"
 
 #include "lib/domain/base/error.h"
 

@@ -6,7 +6,7 @@
  * clock: then what it used is known exactly. Those readings are kept; of others, which come as
  * often as plans are made, a few a second are enough.
  */
-#include "lib/domain/base/used.h"
+#include "lib/domain/place/used.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * were ready to compute, who each got the same part: as many of these are others as the part is
  * that others had. Virtual hosts share the processors of a machine.
  */
-#include "lib/domain/base/others.h"
+#include "lib/domain/place/others.h"
 
 #include <math.h>
 

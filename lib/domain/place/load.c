@@ -8,9 +8,9 @@
  */
 #include "lib/domain/base/clock.h"
 #include "lib/domain/base/error.h"
-#include "lib/domain/base/others.h"
-#include "lib/domain/base/place.h"
-#include "lib/domain/base/used.h"
+#include "lib/domain/place/others.h"
+#include "lib/domain/place/place.h"
+#include "lib/domain/place/used.h"
 
 #include <math.h>
 #include <pthread.h>
