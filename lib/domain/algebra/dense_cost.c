@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "lib/domain/algebra/dense_cost.h"
+#include "lib/domain/place/place.h"
 
 double dense_flops(int type)
 {
@@ -229,11 +230,20 @@ static void try_blocks(struct search *search, struct dense_setting s)
     }
 }
 
+/* Rank 0 is in every grid; its load is of one processor, of which a host may have less. */
+int dense_is_at_rest(const struct dense_case *c, const struct dense_grid *grid)
+{
+    return c->place.load_root * fmin(c->place.processors, 1) < DOMAIN_LOADED &&
+           grid->rows * grid->columns <= c->place.at_rest.members;
+}
+
 /* Spread matrices shall lie at half of the members or more. */
 double dense_best(const struct dense_op *op, int algorithm, const struct dense_case *c,
                   const struct dense_setting *forced, struct dense_setting *best)
 {
     struct search search = {op, algorithm, c, forced, best, -1};
+    struct dense_case rest = *c;
+    rest.place = domain_place_at_rest(&c->place);
     struct dense_setting s = {.grid = forced->grid};
     int members = c->place.network.members;
     if (forced->grid.rows > 0) {
@@ -241,9 +251,11 @@ double dense_best(const struct dense_op *op, int algorithm, const struct dense_c
         return search.least;
     }
     for (s.grid.rows = 1; s.grid.rows <= members; s.grid.rows++) {
-        for (s.grid.columns = 1; s.grid.rows * s.grid.columns <= members; s.grid.columns++)
+        for (s.grid.columns = 1; s.grid.rows * s.grid.columns <= members; s.grid.columns++) {
+            search.c = dense_is_at_rest(c, &s.grid) ? &rest : c;
             if (c->at_root || 2 * s.grid.rows * s.grid.columns >= members)
                 try_blocks(&search, s);
+        }
     }
     return search.least;
 }

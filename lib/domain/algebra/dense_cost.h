@@ -85,6 +85,9 @@ int dense_sizes(const struct covey_dense_problem *problem, int matrix, int64_t s
 double dense_best(const struct dense_op *op, int algorithm, const struct dense_case *c,
                   const struct dense_setting *forced, struct dense_setting *best);
 
+/* Whether such a grid is one of members alone on whose hosts nobody else computes. */
+int dense_is_at_rest(const struct dense_case *c, const struct dense_grid *grid);
+
 /* ---- What the costs of operations are made of ------------------------------------------------ */
 
 /* Flops of a product with its sum: 2, or 8 of complex numbers. */

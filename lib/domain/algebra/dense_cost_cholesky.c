@@ -14,6 +14,7 @@
  *          diagonal block, a tile below it, a tile behind that, and two messages
  */
 #include "lib/domain/algebra/dense_cost_factor.h"
+#include "lib/domain/place/place.h"
 
 /* A product of tiles is slower than one of panels, and a task has to be found: as measured. */
 #define SMALL 8.0
@@ -40,7 +41,7 @@ double factor_steps_s(const struct dense_case *c, const struct dense_setting *s,
     int samples = steps < SAMPLES ? (int)steps : SAMPLES;
     for (int i = 0; i < samples; i++)
         seconds += step(c, s, n * (1 - (i + 0.5) / samples));
-    return samples > 0 ? seconds * steps / samples : 0;
+    return samples > 0 ? steps * (seconds / samples + domain_wait_s(&c->place)) : 0;
 }
 
 static double solve_step(const struct dense_case *c, const struct dense_setting *s, double left)

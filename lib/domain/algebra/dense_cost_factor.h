@@ -47,7 +47,8 @@ static inline double factor_most(double n, int block, int members)
  * rows, or of few right-hand sides a block, and a row of blocks along the columns. */
 double factor_solve_cost(const struct dense_case *c, const struct dense_setting *s);
 
-/* The sum of a step's cost over all steps, of which `left` columns are left: cheaper than all. */
+/* The sum of a step's cost over all steps, of which `left` columns are left: cheaper than all. In
+ * each of them all wait once for members on loaded hosts. */
 double factor_steps_s(const struct dense_case *c, const struct dense_setting *s, double n,
                       double (*step)(const struct dense_case *c, const struct dense_setting *s,
                                      double left));

@@ -14,6 +14,7 @@
 
 #include "lib/domain/algebra/dense_ops.h"
 #include "lib/domain/algebra/gemm.h"
+#include "lib/domain/place/place.h"
 
 static const char *const names[] = {"local", "summa", NULL};
 
@@ -55,6 +56,7 @@ static double summa_s(const struct dense_case *c, const struct dense_setting *s)
                      dense_crowd(c, grid->rows * grid->columns);
     double send = along.next_s + down.next_s;
     double step = s->lookahead ? fmax(compute, send) : compute + send;
+    step += domain_wait_s(&c->place);
     return steps * step + along.all_s + down.all_s + (s->lookahead ? fmin(compute, send) : 0);
 }
 

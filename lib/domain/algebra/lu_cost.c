@@ -12,6 +12,7 @@
  *               than the matrix that gemm was measured with, each byte comes from memory and goes
  *               there while others are computed: as measured, a quarter of a copy
  *
+ * Beside a load each step waits once for a member that others keep from its host.
  * Without lookahead they follow one another. With it the next panel is made and sent while others
  * still update: the longer one of the two counts.
  */
@@ -20,6 +21,7 @@
 
 #include "lib/domain/algebra/dense_ops.h"
 #include "lib/domain/algebra/lu.h"
+#include "lib/domain/place/place.h"
 
 #define SAMPLES 48    /* steps of which the cost is computed; between them it is a line */
 #define STREAM 0.25   /* of a copy */
@@ -109,7 +111,7 @@ static struct step_cost step_cost(const struct dense_case *c, const struct dense
     double panel = flops / 2 * b * b * rows * dense_at_width(c->speed.panel_s, b) *
                    (s->lookahead ? slower : dense_crowd(c, s->grid.rows));
     struct step_cost cost;
-    cost.panel = panel;
+    cost.panel = panel + domain_wait_s(&c->place);
     if (s->grid.rows > 1)
         cost.panel += pivots_s(c, s, tournament) + (tournament ? panel : 0);
     cost.cast = dense_cast_cost(&c->place.network, s->bcast, s->grid.columns, s->grid.rows,

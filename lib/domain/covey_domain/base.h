@@ -48,6 +48,9 @@ struct covey_domain_place {
     /* As many members at rest compute what all do, if each has as much to do as others leave it
      * of its host; 0: not known, as members / load. */
     double capacity;
+    /* That of the members alone on whose hosts nobody else computes; no members: there are none, or
+     * all are, or it is not known. */
+    struct covey_domain_network at_rest;
 };
 
 /* The same of a calibration: hosts[0] is that of rank 0, and members are dealt to the hosts in

@@ -87,6 +87,33 @@ static int choose(struct covey_dense *plan, covey_team_t *team, const struct den
     return error < 0 ? domain_fail_of(error, "the plan of a problem") : 0;
 }
 
+/* ---- Those at rest --------------------------------------------------------------------------- */
+
+/* A grid that suits the members on hosts that others leave alone is made of these: they come first
+ * in the plan's teams. */
+static int order(struct covey_dense *plan, covey_team_t *team, const struct dense_case *c,
+                 const unsigned char *shares)
+{
+    const struct dense_grid *grid = &plan->setting.grid;
+    int members = c->place.network.members, count = 0;
+    if (plan->options.forced.grid.rows > 0 || !dense_is_at_rest(c, grid))
+        return 0;
+    plan->ranks = calloc((size_t)members, sizeof *plan->ranks);
+    int error = plan->ranks != NULL ? 0 : domain_fail(COVEY_ENOMEM, "no memory for a plan");
+    error = domain_agree(team, error, DENSE_WHAT);
+    if (error < 0)
+        return error;
+    for (int is_busy = 0; is_busy < 2; is_busy++)
+        for (int rank = 0; rank < members; rank++)
+            if (domain_is_at_rest(shares[rank]) != is_busy)
+                plan->ranks[count++] = rank;
+    int own = 0;
+    while (plan->ranks[own] != plan->rank)
+        own++;
+    plan->rank = own;
+    return 0;
+}
+
 /* ---- The teams ------------------------------------------------------------------------------- */
 
 static int add_team(struct covey_dense *plan, covey_team_t *team, int which, int colour)
@@ -132,7 +159,7 @@ static void set_threads(struct covey_dense *plan, const covey_team_t *team,
 /* ---- Plans ----------------------------------------------------------------------------------- */
 
 static int make(struct covey_dense *plan, covey_team_t *team, const char *options,
-                const struct covey_domain_network *network)
+                const struct covey_domain_network *network, unsigned char *shares)
 {
     struct dense_case c = {.problem = plan->problem};
     plan->rank = covey_team_rank(team);
@@ -140,7 +167,7 @@ static int make(struct covey_dense *plan, covey_team_t *team, const char *option
     plan->kernel = dense_kernel_of(plan->problem.type);
     int error = dense_options_agree(team, options, plan->problem.op, &plan->options);
     if (error == 0)
-        error = domain_place_learn(team, network, &c.place, NULL);
+        error = domain_place_learn(team, network, &c.place, shares);
     if (error == 0)
         error = dense_speed_agree(team, plan->kernel, &c);
     if (error < 0)
@@ -150,6 +177,8 @@ static int make(struct covey_dense *plan, covey_team_t *team, const char *option
     c.at_root = plan->options.at_root;
     set_threads(plan, team, &c);
     error = choose(plan, team, &c);
+    if (error == 0)
+        error = order(plan, team, &c, shares);
     return error < 0 ? error : add_teams(plan, team);
 }
 
@@ -165,12 +194,14 @@ int covey_dense_plan(covey_team_t *team, const struct covey_dense_problem *probl
     if (error < 0)
         return error;
     covey_dense_t *made = calloc(1, sizeof *made);
-    error = domain_agree(team, made != NULL ? 0 : domain_fail(COVEY_ENOMEM, "no memory for a plan"),
-                         DENSE_WHAT);
+    unsigned char *shares = malloc((size_t)covey_team_size(team));
+    error = made != NULL && shares != NULL ? 0 : domain_fail(COVEY_ENOMEM, "no memory for a plan");
+    error = domain_agree(team, error, DENSE_WHAT);
     if (error == 0) {
         made->problem = agreed;
-        error = make(made, team, options, network);
+        error = make(made, team, options, network, shares);
     }
+    free(shares);
     if (error < 0)
         covey_dense_free(&made);
     *plan = made;
@@ -188,6 +219,7 @@ void covey_dense_free(covey_dense_t **plan)
     if ((*plan)->q != NULL)
         factor_q_free((*plan)->q);
     free((*plan)->q);
+    free((*plan)->ranks);
     free(*plan);
     *plan = NULL;
 }

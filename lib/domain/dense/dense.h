@@ -26,7 +26,8 @@ struct covey_dense {
     double factors_s; /* what the last factorization took, until something is solved with it; 0 */
     struct domain_part part; /* of a trace: the operation under way */
     int runs;
-    int rank;
+    int rank;           /* in the plan's own teams, which the grid goes by: */
+    int *ranks;         /* of each of these ranks the one in the program's team; NULL: the same */
     int row, column;    /* in the grid; -1: outside */
     struct factor_q *q; /* of the last QR; NULL: there was none */
     int threads;        /* of BLAS, while all members compute; and while rank 0 does alone: */
@@ -35,6 +36,9 @@ struct covey_dense {
      * in the grid the caller's row, in which the rank is the column, and its column. */
     covey_team_t *teams[DENSE_TEAMS];
 };
+
+/* What a rank of the plan's own teams has of a matrix of the operation. */
+void dense_part_of(const covey_dense_t *plan, int matrix, int rank, struct covey_dense_part *part);
 
 /* Rows and columns of matrices at this process: axis 0 and 1. */
 struct dense_axis dense_axis(const covey_dense_t *plan, int axis);

@@ -44,7 +44,7 @@ static int grid_size(const covey_dense_t *plan)
 static void *new_buffers(const covey_dense_t *plan, int matrix, int count, size_t *bytes)
 {
     struct covey_dense_part part;
-    covey_dense_local_of(plan, matrix, 0, &part);
+    dense_part_of(plan, matrix, 0, &part);
     *bytes = (part.count + 1) * plan->kernel->bytes;
     return malloc((size_t)count * *bytes);
 }
@@ -58,7 +58,7 @@ static int send_pieces(covey_dense_t *plan, int matrix, const struct dense_view 
     int error = 0;
     for (int rank = 1; error >= 0 && rank < grid_size(plan); rank++) {
         struct covey_dense_part part;
-        covey_dense_local_of(plan, matrix, rank, &part);
+        dense_part_of(plan, matrix, rank, &part);
         if (part.local_m == 0 || part.local_n == 0)
             continue;
         covey_req_t **send = &sends[rank % 2];
@@ -122,7 +122,7 @@ static int receive_pieces(covey_dense_t *plan, int matrix, const struct dense_vi
     for (int rank = 1; rank < grid_size(plan); rank++) {
         struct covey_dense_part part;
         size_t count;
-        covey_dense_local_of(plan, matrix, rank, &part);
+        dense_part_of(plan, matrix, rank, &part);
         if (part.local_m == 0 || part.local_n == 0)
             continue;
         int error = covey_team_recv_array(plan->teams[DENSE_ALL], rank, TAG_PIECE, COVEY_FOREVER,

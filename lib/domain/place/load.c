@@ -1,11 +1,12 @@
 /*
- * load.c - the place of a team that runs: what memory costs here, and what the monitor knows of its
- * hosts.
+ * load.c - what the monitors know of the hosts of a team.
  *
  * Rank 0 asks the monitors of all hosts. They tell of a time that has passed, in which members may
  * have computed: so each member says what it used of the processors then, and that is taken off
  * (others.c). Where rank 0 alone asks, each is taken to have used as much as rank 0.
  */
+#include "lib/domain/place/load.h"
+
 #include "lib/domain/base/clock.h"
 #include "lib/domain/base/error.h"
 #include "lib/domain/place/others.h"
@@ -15,36 +16,10 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PATIENCE_US 300000
-#define TOUCHED_BYTES ((size_t)2 << 20)
-#define PAGE_BYTES 4096
-#define HEAVY 1.2 /* a load from which on hosts are told apart */
 #define SHARE_ALL 100
-
-/* ---- First writes ---------------------------------------------------------------------------- */
-
-/* Seconds of the processor a byte, beyond those of writing it again. */
-static double measure_touch(void)
-{
-    unsigned char *memory =
-        mmap(NULL, TOUCHED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return 0;
-    double seconds = 0;
-    for (int again = 0; again < 2; again++) {
-        double begin = domain_processor_s();
-        for (size_t at = 0; at < TOUCHED_BYTES; at += PAGE_BYTES)
-            *(volatile unsigned char *)(memory + at) = 1;
-        seconds += (again ? -1 : 1) * (domain_processor_s() - begin);
-    }
-    munmap(memory, TOUCHED_BYTES);
-    return fmax(seconds, 0) / (double)TOUCHED_BYTES;
-}
 
 /* ---- The monitor ----------------------------------------------------------------------------- */
 
@@ -116,7 +91,7 @@ static void set_shares(covey_team_t *team, const struct answer *answer, const do
 {
     for (int rank = 0; rank < covey_team_size(team); rank++) {
         int at = place_on(answer, team, rank);
-        double load = at < answer->n && most >= HEAVY ? loads[at] : 1;
+        double load = at < answer->n && most >= DOMAIN_LOADED ? loads[at] : 1;
         shares[rank] = (unsigned char)fmax(round(SHARE_ALL / load), 1);
     }
 }
@@ -157,9 +132,7 @@ void domain_place_look(covey_team_t *team, struct covey_domain_place *place)
     covey_free(answer.stats);
 }
 
-/* A collective call: all tell what they used; rank 0 sets the place. */
-static int look_together(covey_team_t *team, struct covey_domain_place *place,
-                         unsigned char *shares)
+int load_look_together(covey_team_t *team, struct covey_domain_place *place, unsigned char *shares)
 {
     int is_root = covey_team_rank(team) == 0;
     double *each = is_root ? calloc((size_t)covey_team_size(team), sizeof *each) : NULL;
@@ -180,126 +153,4 @@ static int look_together(covey_team_t *team, struct covey_domain_place *place,
     covey_free(answer.hosts);
     covey_free(answer.stats);
     return error < 0 ? domain_fail_of(error, "the load of the hosts") : 0;
-}
-
-/* ---- All of it ------------------------------------------------------------------------------- */
-
-/* What only rank 0 knows, and what the caller gave it, all members take from it. */
-static int share(covey_team_t *team, struct covey_domain_place *place)
-{
-    struct covey_domain_network *n = &place->network;
-    double told[] = {place->processors, place->load,   place->load_root, n->hosts,       n->alpha_s,
-                     n->beta_s,         n->one_beta_s, n->one_alpha_s,   place->capacity};
-    int error = covey_bcast(team, 0, COVEY_DOUBLE, told, sizeof told / sizeof *told);
-    if (error < 0)
-        return domain_fail_of(error, "the load of the hosts");
-    place->processors = told[0];
-    place->load = told[1];
-    place->load_root = told[2];
-    n->members = covey_team_size(team);
-    n->hosts = told[3] >= 1 && told[3] <= n->members ? (int32_t)told[3] : 1;
-    n->alpha_s = fmax(told[4], 0);
-    n->beta_s = fmax(told[5], 0);
-    n->one_beta_s = fmax(told[6], 0);
-    n->one_alpha_s = fmax(told[7], 0);
-    place->capacity = told[8];
-    return 0;
-}
-
-/* ---- What is known of a team ----------------------------------------------------------------- */
-
-#define TEAMS 4
-#define FRESH_S 60.0
-
-/* Of the last teams: network and memory, as all members of each learned them together. */
-static struct {
-    pthread_mutex_t lock;
-    int next;
-    struct known {
-        uint64_t team;
-        double at_s;
-        struct covey_domain_network network;
-        double touch_s;
-    } of[TEAMS];
-} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* Of the tids in their order. */
-static uint64_t team_hash(const covey_team_t *team)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (int i = 0; i < covey_team_size(team); i++)
-        hash = (hash ^ (uint64_t)(uint32_t)covey_team_tid(team, i)) * 1099511628211u;
-    return hash;
-}
-
-/* Sets what is known; a network that was not measured has no members. */
-static void recall(uint64_t team, struct covey_domain_place *place)
-{
-    pthread_mutex_lock(&known.lock);
-    for (int i = 0; i < TEAMS; i++) {
-        const struct known *k = &known.of[i];
-        if (k->team != team || k->at_s <= 0 || domain_now_s() - k->at_s > FRESH_S)
-            continue;
-        place->network = k->network;
-        place->touch_s = k->touch_s;
-    }
-    pthread_mutex_unlock(&known.lock);
-}
-
-/* In the place of what is known of that team, or of the oldest one. */
-static void keep(uint64_t team, const struct covey_domain_place *place)
-{
-    pthread_mutex_lock(&known.lock);
-    int at = 0;
-    while (at < TEAMS && (known.of[at].team != team || known.of[at].at_s <= 0))
-        at++;
-    if (at == TEAMS) {
-        at = known.next;
-        known.next = (known.next + 1) % TEAMS;
-    }
-    known.of[at] = (struct known){team, domain_now_s(), place->network, place->touch_s};
-    pthread_mutex_unlock(&known.lock);
-}
-
-/* Measures what not all members know, but not a network that all were given. */
-static int learn(covey_team_t *team, const struct covey_domain_network *given,
-                 struct covey_domain_place *place)
-{
-    uint64_t hash = team_hash(team);
-    recall(hash, place);
-    int32_t mine[] = {place->network.members > 0, given != NULL, place->touch_s > 0}, all[3] = {0};
-    int error = covey_allreduce(team, COVEY_OP_MIN, COVEY_INT32, mine, all, 3);
-    if (error < 0)
-        return domain_fail_of(error, "measuring the network");
-    int has_network = all[0] || all[1];
-    if (!has_network)
-        error = covey_domain_network(team, &place->network);
-    if (error < 0 || (has_network && all[2]))
-        return error;
-    double touch_s = all[2] ? place->touch_s : measure_touch();
-    error = covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, &touch_s, &place->touch_s, 1);
-    if (error < 0)
-        return domain_fail_of(error, "the cost of memory");
-    keep(hash, place);
-    return 0;
-}
-
-int domain_place_learn(covey_team_t *team, const struct covey_domain_network *network,
-                       struct covey_domain_place *place, unsigned char *shares)
-{
-    struct covey_domain_place made = {.load = 1, .load_root = 1};
-    int error = learn(team, network, &made);
-    if (error < 0)
-        return error;
-    if (network != NULL)
-        made.network = *network;
-    made.processors = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    if (shares != NULL)
-        memset(shares, SHARE_ALL, (size_t)covey_team_size(team));
-    error = look_together(team, &made, shares);
-    if (error == 0)
-        error = share(team, &made);
-    if (error == 0)
-        *place = made;
-    return error;
 }

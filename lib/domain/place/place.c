@@ -40,6 +40,16 @@ double domain_wait_s(const struct covey_domain_place *place)
     return (fmax(place->load, 1) - 1) * SLICE_S;
 }
 
+struct covey_domain_place domain_place_at_rest(const struct covey_domain_place *place)
+{
+    struct covey_domain_place rest = *place;
+    rest.network = place->at_rest;
+    rest.load = 1;
+    rest.capacity = place->at_rest.members;
+    rest.at_rest = (struct covey_domain_network){.members = 0};
+    return rest;
+}
+
 /* ---- Out of a calibration -------------------------------------------------------------------- */
 
 static const struct covey_calibration_host *find(const struct covey_calibration *calibration,
@@ -64,6 +74,7 @@ int covey_domain_place_of(const struct covey_calibration *calibration, int route
                           struct covey_domain_place *place)
 {
     struct covey_domain_place made = {.load = 1, .load_root = 1};
+    int rest = 0, rest_hosts = 0;
     if (calibration == NULL || hosts == NULL || place == NULL || host_count < 1)
         return domain_fail(COVEY_EINVAL, "the calibration, the hosts or the place is NULL");
     int error = covey_domain_network_of(calibration, route, members, host_count, &made.network);
@@ -78,9 +89,16 @@ int covey_domain_place_of(const struct covey_calibration *calibration, int route
         made.touch_s = fmax(made.touch_s, host->touch_s);
         made.load = fmax(made.load, load_of(host, on_host));
         made.capacity += on_host / load_of(host, on_host);
+        if (load_of(host, on_host) < DOMAIN_LOADED && on_host > 0) {
+            rest += on_host;
+            rest_hosts++;
+        }
         if (i == 0)
             made.load_root = load_of(host, 1);
     }
+    if (error == 0 && rest > 0 && rest < members &&
+        covey_domain_network_of(calibration, route, rest, rest_hosts, &made.at_rest) < 0)
+        made.at_rest.members = 0; /* one host, whose inside was not calibrated */
     if (error == 0)
         *place = made;
     return error;

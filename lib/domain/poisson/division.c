@@ -28,7 +28,7 @@ static int is_alike(const struct living *living, void *context)
     if (memcmp(p->front.equation.n, plan->front.equation.n, sizeof p->front.equation.n) != 0 ||
         !living_has_members(p->team, plan->team))
         return 0;
-    plan->speed.has_slabs = p->speed.has_slabs;
+    plan->speed.slabs = p->speed.slabs;
     memcpy(plan->shares, p->shares, (size_t)covey_team_size(plan->team));
     return 1;
 }

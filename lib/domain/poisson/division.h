@@ -11,7 +11,7 @@
 void division_add(struct covey_poisson *plan);
 void division_remove(struct covey_poisson *plan);
 
-/* Sets has_slabs and shares of a plan as the youngest one of these members and points has them:
+/* Sets slabs and shares of a plan as the youngest one of these members and points has them:
  * returns 1, or 0 if there is none. Not collective: plans are freed by each member alone. */
 int division_find(struct covey_poisson *plan);
 

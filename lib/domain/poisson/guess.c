@@ -92,7 +92,7 @@ static double transform_s(const struct equation *equation, const struct speed *s
     double moved = each * (members - 1) / members * 8 * speed->beta_s;
     double move = (members - 1) * speed->alpha_s + moved + speed->wait_s;
     return FFT_PASSES * log2(points + 1) * pass +
-           (members == 1 ? 0 : (speed->has_slabs ? 2 : 4) * move);
+           (members == 1 ? 0 : (speed->slabs != SLABS_NONE ? 2 : 4) * move);
 }
 
 static double method_s(const struct settings *settings, const struct equation *equation,
@@ -106,10 +106,8 @@ static double method_s(const struct settings *settings, const struct equation *e
         passes += 2 * (settings->degree - 1);
         exchanges += settings->degree - 1;
     }
-    double pass = method == METHOD_FFT && members > 1 && speed->has_slabs
-                      ? points / members * speed->even_s
-                      : pass_s(speed, points, members);
-    double iteration = passes * pass + exchanges * coarsen_exchange_s(speed, equation, members) +
+    double iteration = passes * pass_s(speed, points, members) +
+                       exchanges * coarsen_exchange_s(speed, equation, members) +
                        costs[method].sums * reduce;
     if (method == METHOD_MG || method == METHOD_MG_CG)
         iteration += cycle_s(settings, equation, speed, members);
@@ -118,11 +116,55 @@ static double method_s(const struct settings *settings, const struct equation *e
     return guess_iterations(settings, equation, tolerance) * iteration;
 }
 
+/* ---- Slabs ----------------------------------------------------------------------------------- */
+
+/* What the members with slabs are to each other. */
+static struct speed among(const struct speed *speed, int slabs)
+{
+    struct speed used = *speed;
+    used.slabs = slabs;
+    used.sweep_s = speed->even_s;
+    if (slabs == SLABS_REST) {
+        used.alpha_s = speed->rest.alpha_s;
+        used.beta_s = speed->rest.beta_s;
+        used.sweep_s = used.even_s = speed->rest.sweep_s;
+        used.members = speed->rest.members;
+        used.hosts = speed->rest.hosts;
+        used.wait_s = 0;
+    }
+    return used;
+}
+
+static double slabs_s(const struct settings *settings, const struct equation *equation,
+                      const struct speed *speed, int slabs)
+{
+    const struct speed used = among(speed, slabs);
+    double waits_s = slabs == SLABS_REST ? speed->wait_s : 0; /* until all agreed */
+    return method_s(settings, equation, &used, 1) + waits_s;
+}
+
+int guess_slabs(const struct settings *settings, const struct equation *equation,
+                const struct speed *speed)
+{
+    struct settings direct = *settings;
+    direct.method = METHOD_FFT;
+    if (speed->slabs != SLABS_OPEN)
+        return speed->slabs;
+    return speed->rest.members > 0 && slabs_s(&direct, equation, speed, SLABS_REST) <
+                                          slabs_s(&direct, equation, speed, SLABS_EVEN)
+               ? SLABS_REST
+               : SLABS_EVEN;
+}
+
+/* ---- Of all methods -------------------------------------------------------------------------- */
+
 double guess_s(const struct settings *settings, int inner, const struct equation *equation,
                const struct speed *speed, double tolerance)
 {
     struct settings used = *settings;
     struct speed alone = *speed;
+    if (settings->method == METHOD_FFT && speed->slabs != SLABS_NONE && speed->members > 1)
+        return slabs_s(settings, equation, speed, guess_slabs(settings, equation, speed));
     if (settings->method != METHOD_LOCAL)
         return method_s(settings, equation, speed, tolerance);
     used.method = inner;

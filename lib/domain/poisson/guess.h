@@ -45,6 +45,11 @@ double guess_iterations(const struct settings *settings, const struct equation *
 double guess_s(const struct settings *settings, int inner, const struct equation *equation,
                const struct speed *speed, double tolerance);
 
+/* The slabs that the direct method is expected to be fastest with: SLABS_EVEN or SLABS_REST, or
+ * those that the speed names already. */
+int guess_slabs(const struct settings *settings, const struct equation *equation,
+                const struct speed *speed);
+
 /* The method that one member alone is expected to be fastest with. */
 int guess_alone(const struct settings *settings, const struct equation *equation,
                 const struct speed *speed, int has_fft);

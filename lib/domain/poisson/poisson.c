@@ -71,14 +71,24 @@ static void name_problem(struct covey_poisson *plan, const struct covey_domain_n
 /* What rank 0 chose for one member alone, and how it divides the grid. */
 static int tell(struct covey_poisson *plan)
 {
-    int32_t told[2] = {plan->options.local, plan->speed.has_slabs};
+    int32_t told[2] = {plan->options.local, plan->speed.slabs};
     int error = covey_bcast(plan->team, 0, COVEY_INT32, told, 2);
     if (error == 0)
         error = covey_bcast(plan->team, 0, COVEY_BYTES, plan->shares,
                             (size_t)covey_team_size(plan->team));
     plan->options.local = told[0];
-    plan->speed.has_slabs = told[1];
+    plan->speed.slabs = told[1];
     return error < 0 ? domain_fail_of(error, "poisson") : 0;
+}
+
+/* Slabs are of use for the direct method. */
+static void take_slabs(struct covey_poisson *plan)
+{
+    int slabs = guess_slabs(&plan->options.settings, &plan->front.equation, &plan->speed);
+    plan->speed.slabs = plan->taken == METHOD_FFT ? slabs : SLABS_NONE;
+    for (int i = 0; plan->speed.slabs == SLABS_REST && i < covey_team_size(plan->team); i++)
+        if (!domain_is_at_rest(plan->shares[i]))
+            plan->shares[i] = 0;
 }
 
 /* A grid that nobody else divided has slabs if they are of use. */
@@ -91,7 +101,7 @@ static int choose(struct covey_poisson *plan, const struct covey_domain_network 
     if (error < 0)
         return error;
     int is_divided = plan->options.parts[0] != '\0';
-    plan->speed.has_slabs = !is_divided;
+    plan->speed.slabs = is_divided ? SLABS_NONE : SLABS_OPEN;
     is_divided |= division_find(plan);
     predict(plan);
     name_problem(plan, &place.network);
@@ -100,7 +110,7 @@ static int choose(struct covey_poisson *plan, const struct covey_domain_network 
     if (plan->taken < 0)
         return plan->taken;
     if (!is_divided)
-        plan->speed.has_slabs = plan->taken == METHOD_FFT;
+        take_slabs(plan);
     return tell(plan);
 }
 
@@ -117,8 +127,8 @@ static int make_grid(struct covey_poisson *plan, const struct covey_poisson_prob
     }
     if (plan->options.parts[0] != '\0')
         snprintf(text, sizeof text, "parts=%s", plan->options.parts);
-    return grid_create_slabs(plan->team, &shape, text, plan->speed.has_slabs ? plan->shares : NULL,
-                             &plan->grid);
+    return grid_create_slabs(plan->team, &shape, text,
+                             plan->speed.slabs != SLABS_NONE ? plan->shares : NULL, &plan->grid);
 }
 
 static int make_front(struct covey_poisson *plan, const struct equation *equation)

@@ -125,6 +125,7 @@ static int together_of(const struct covey_domain_place *place)
 void speed_at(const struct covey_domain_place *place, double all_s, double alone_s,
               struct speed *speed)
 {
+    const struct covey_domain_place rest = domain_place_at_rest(place);
     *speed = (struct speed){.alpha_s = place->network.alpha_s,
                             .beta_s = place->network.beta_s,
                             .sweep_s = all_s * domain_slower(place),
@@ -134,7 +135,13 @@ void speed_at(const struct covey_domain_place *place, double all_s, double alone
                             .one_beta_s = place->network.one_beta_s,
                             .wait_s = domain_wait_s(place),
                             .even_s = all_s * domain_slower_even(place),
-                            .has_slabs = 1};
+                            .slabs = SLABS_OPEN};
+    if (rest.network.members > 0)
+        speed->rest = (struct speed_rest){.alpha_s = rest.network.alpha_s,
+                                          .beta_s = rest.network.beta_s,
+                                          .sweep_s = all_s * domain_slower(&rest),
+                                          .members = rest.network.members,
+                                          .hosts = rest.network.hosts};
 }
 
 int speed_learn_passes(covey_team_t *team, const struct covey_domain_place *place,

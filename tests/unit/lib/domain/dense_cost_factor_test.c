@@ -1,4 +1,4 @@
-/* links: lib/domain/algebra/dense_cost.c lib/domain/algebra/dense_cost_cholesky.c lib/domain/algebra/dense_cost_qr.c lib/domain/algebra/dense_layout.c lib/domain/algebra/dense_ops.c lib/domain/algebra/gemm_cost.c lib/domain/algebra/lu_cost.c -lm */
+/* links: lib/domain/algebra/dense_cost.c lib/domain/algebra/dense_cost_cholesky.c lib/domain/algebra/dense_cost_qr.c lib/domain/algebra/dense_layout.c lib/domain/algebra/dense_ops.c lib/domain/algebra/gemm_cost.c lib/domain/algebra/lu_cost.c lib/domain/place/place.c lib/domain/place/network.c lib/domain/base/error.c libcovey */
 /*
  * What Cholesky and QR are expected to take, of networks and hosts that do not exist: pure
  * functions.
@@ -187,6 +187,31 @@ static void costs_are_numbers_and_grow(void)
     }
 }
 
+/* One of four members is on a loaded host: three do small blocks, in which all wait often; without
+ * waits, or where rank 0 has a load, too, the others are not told apart. */
+static void members_at_rest_are_taken(void)
+{
+    static const int ops[] = {COVEY_DENSE_LU, COVEY_DENSE_CHOLESKY, COVEY_DENSE_QR};
+    const struct dense_setting small = {.block = 8, .bcast = -1, .swap = -1, .lookahead = -1};
+    for (int i = 0; i < 3; i++) {
+        struct dense_case c = case_of(ops[i], (const int64_t[]){2000, 2000, 1}, 1e-5, 1e-9);
+        const struct dense_op *op = dense_op_of(ops[i]);
+        struct dense_setting taken;
+        c.place.load = 2;
+        c.place.load_root = 1;
+        c.place.capacity = 3.5;
+        double among_all = dense_best(op, 1, &c, &small, &taken);
+        CU_ASSERT_EQUAL(dense_is_at_rest(&c, &taken.grid), 0);
+        c.place.at_rest = c.place.network;
+        c.place.at_rest.members = c.place.at_rest.hosts = 3;
+        CU_ASSERT(dense_best(op, 1, &c, &small, &taken) < among_all);
+        CU_ASSERT_EQUAL(dense_is_at_rest(&c, &taken.grid), 1);
+        c.place.load_root = 2;
+        CU_ASSERT_EQUAL(dense_is_at_rest(&c, &taken.grid), 0);
+        CU_ASSERT_DOUBLE_EQUAL(dense_best(op, 1, &c, &small, &taken), among_all, 1e-9);
+    }
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -199,6 +224,7 @@ int main(void)
         {"a crowd gains nothing", more_processes_than_processors_gain_nothing},
         {"a ring passes one message at a time", a_ring_passes_one_message_at_a_time},
         {"lone messages cost little", few_messages_cost_little_where_few_send},
+        {"members at rest are taken", members_at_rest_are_taken},
         {"costs are numbers and grow", costs_are_numbers_and_grow},
     };
     return covey_test_main("dense_cost_factor", cases, sizeof cases / sizeof cases[0]);

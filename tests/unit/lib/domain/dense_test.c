@@ -1,4 +1,4 @@
-/* links: lib/domain/algebra/dense_layout.c lib/domain/algebra/dense_ops.c lib/domain/algebra/dense_cost.c lib/domain/algebra/dense_cost_cholesky.c lib/domain/algebra/dense_cost_qr.c lib/domain/algebra/gemm_cost.c lib/domain/algebra/lu_cost.c -lm */
+/* links: lib/domain/algebra/dense_layout.c lib/domain/algebra/dense_ops.c lib/domain/algebra/dense_cost.c lib/domain/algebra/dense_cost_cholesky.c lib/domain/algebra/dense_cost_qr.c lib/domain/algebra/gemm_cost.c lib/domain/algebra/lu_cost.c lib/domain/place/place.c lib/domain/place/network.c lib/domain/base/error.c libcovey */
 /*
  * The layout of dense algebra, and what its algorithms are expected to take, without a team.
  */

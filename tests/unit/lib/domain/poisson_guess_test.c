@@ -145,7 +145,7 @@ static void slabs(void)
     struct speed speed = quick;
     speed.even_s = speed.sweep_s;
     double moved = seconds(METHOD_FFT, &e, &speed);
-    speed.has_slabs = 1;
+    speed.slabs = SLABS_EVEN;
     double kept = seconds(METHOD_FFT, &e, &speed);
     CU_ASSERT(kept < moved);
     speed.sweep_s *= 2;
@@ -153,6 +153,28 @@ static void slabs(void)
     CU_ASSERT(seconds(METHOD_FFT, &e, &speed) > kept);
     CU_ASSERT(seconds(METHOD_FFT, &e, &speed) < kept + 10e-3);
     CU_ASSERT(seconds(METHOD_MG, &e, &speed) > kept + 10e-3); /* waits at each level */
+}
+
+/* Who waits for loaded hosts often, and computes little, leaves them out. */
+static void slabs_at_rest(void)
+{
+    const struct settings s = {.method = METHOD_FFT, .sweeps = 1};
+    const struct equation small = cube(32, V), large = cube(256, V);
+    struct speed speed = quick;
+    speed.slabs = SLABS_OPEN;
+    speed.members = 8;
+    speed.rest = (struct speed_rest){speed.alpha_s, speed.beta_s, speed.sweep_s, 6, 6};
+    speed.even_s = speed.sweep_s * 8 / 7;
+    speed.wait_s = 3e-3;
+    CU_ASSERT_EQUAL(guess_slabs(&s, &small, &speed), SLABS_REST);
+    CU_ASSERT_EQUAL(guess_slabs(&s, &large, &speed), SLABS_EVEN);
+    double chosen = seconds(METHOD_FFT, &small, &speed);
+    speed.slabs = SLABS_EVEN;
+    CU_ASSERT(chosen < seconds(METHOD_FFT, &small, &speed));
+    CU_ASSERT_EQUAL(guess_slabs(&s, &small, &speed), SLABS_EVEN); /* as it is divided */
+    speed.slabs = SLABS_OPEN;
+    speed.rest.members = 0;
+    CU_ASSERT_EQUAL(guess_slabs(&s, &small, &speed), SLABS_EVEN);
 }
 
 int main(void)
@@ -165,6 +187,7 @@ int main(void)
         {"faces of parts", faces},
         {"what is the fastest", what_is_fastest},
         {"slabs", slabs},
+        {"slabs at rest", slabs_at_rest},
     };
     return covey_test_main("poisson_guess", cases, sizeof cases / sizeof cases[0]);
 }
