@@ -65,7 +65,8 @@ on_host() { comes '\[1:t80[0-9a-f]{3}\] /$' 'spawn -b:/ -> /bin/pwd'; }
 expect "on a host, in a folder" on_host
 to_file() {
     comes '\[1\] finished' "spawn ->$dir/out /bin/echo first" && comes '\[1\] finished' "spawn ->>$dir/out /bin/echo second" || return 1
-    grep -qE '^\[1:t[0-9a-f]+\] first$' "$dir/out" && grep -qE '^\[1:t[0-9a-f]+\] second$' "$dir/out"
+    { grep -qE '^\[1:t[0-9a-f]+\] first$' "$dir/out" && grep -qE '^\[1:t[0-9a-f]+\] second$' "$dir/out"; } ||
+        { cat "$dir/said" "$dir/out" && false; }
 }
 expect "a job writes to a file" to_file
 expect "but not over one" says "^$dir/out: File exists\$" "spawn ->$dir/out /bin/echo third"
