@@ -3,11 +3,11 @@
  * loaded.c - solvers in a team of which one member's host is loaded: plans that leave that member
  * out are right.
  *
- *   covey run -n P loaded HOST
+ *   covey run -n P loaded
  *
- * Plans are made until HOST has no element: its monitor tells of the load after some seconds. The
- * network that they are given is a fast one, so that waiting for HOST is what costs. Rank 0 prints
- * a line a solver.
+ * A process that only computes runs beside rank 1. Plans are made until that has no element: the
+ * monitor tells of the load after some seconds. The network that they are given is a fast one, and
+ * blocks are small: waiting for rank 1 is what costs. Rank 0 prints a line a check.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,13 +17,12 @@
 
 #include "lib/domain/covey_domain.h"
 
-enum { N = 512, POINTS = 16, TRIES = 40 };
+enum { N = 512, POINTS = 16, TRIES = 60 };
 #define TRY_US 500000
 #define TOLERANCE 1e-9
 
 static covey_team_t *team;
 static struct covey_domain_network network = {.alpha_s = 1e-5, .beta_s = 1e-10};
-static const char *busy_host;
 
 /* Whether all members say so. */
 static int all(int mine)
@@ -34,9 +33,18 @@ static int all(int mine)
 
 static int is_busy(void)
 {
-    char name[256] = "";
-    gethostname(name, sizeof name - 1);
-    return strcmp(name, busy_host) == 0;
+    return covey_team_rank(team) == 1;
+}
+
+/* Beside this process, until it ends. */
+static void compute_beside(void)
+{
+    pid_t parent = getpid();
+    if (fork() != 0)
+        return;
+    while (getppid() == parent)
+        ;
+    _exit(0);
 }
 
 static void say(const char *what, int is_right)
@@ -171,14 +179,15 @@ static int check_poisson(void)
     return 0;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     covey_t *vm = NULL;
-    if (argc != 2 || covey_join(&vm, NULL) < 0 || covey_team_world(vm, &team) < 0) {
-        fprintf(stderr, "loaded: %s\n", argc != 2 ? "it takes a host" : covey_error_text());
+    if (covey_join(&vm, NULL) < 0 || covey_team_world(vm, &team) < 0) {
+        fprintf(stderr, "loaded: %s\n", covey_error_text());
         return 2;
     }
-    busy_host = argv[1];
+    if (is_busy())
+        compute_beside();
     network.members = network.hosts = covey_team_size(team);
     int error = check_equations();
     if (error == 0)
