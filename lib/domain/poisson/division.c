@@ -29,6 +29,8 @@ static int is_alike(const struct living *living, void *context)
         !living_has_members(p->team, plan->team))
         return 0;
     plan->speed.slabs = p->speed.slabs;
+    if (p->speed.slabs == SLABS_REST)
+        plan->speed.rest = p->speed.rest;
     memcpy(plan->shares, p->shares, (size_t)covey_team_size(plan->team));
     return 1;
 }

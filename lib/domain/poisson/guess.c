@@ -118,13 +118,14 @@ static double method_s(const struct settings *settings, const struct equation *e
 
 /* ---- Slabs ----------------------------------------------------------------------------------- */
 
-/* What the members with slabs are to each other. */
+/* What the members with slabs are to each other; of slabs that an earlier plan gave those that were
+ * at rest then, nothing may be known now. */
 static struct speed among(const struct speed *speed, int slabs)
 {
     struct speed used = *speed;
     used.slabs = slabs;
     used.sweep_s = speed->even_s;
-    if (slabs == SLABS_REST) {
+    if (slabs == SLABS_REST && speed->rest.members > 0) {
         used.alpha_s = speed->rest.alpha_s;
         used.beta_s = speed->rest.beta_s;
         used.sweep_s = used.even_s = speed->rest.sweep_s;

@@ -175,6 +175,8 @@ static void slabs_at_rest(void)
     speed.slabs = SLABS_OPEN;
     speed.rest.members = 0;
     CU_ASSERT_EQUAL(guess_slabs(&s, &small, &speed), SLABS_EVEN);
+    speed.slabs = SLABS_REST; /* of an earlier plan; nobody is loaded now */
+    CU_ASSERT(isfinite(seconds(METHOD_FFT, &small, &speed)));
 }
 
 int main(void)
