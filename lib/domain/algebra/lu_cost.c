@@ -12,9 +12,9 @@
  *               than the matrix that gemm was measured with, each byte comes from memory and goes
  *               there while others are computed: as measured, a quarter of a copy
  *
- * Beside a load each step waits once for a member that others keep from its host.
  * Without lookahead they follow one another. With it the next panel is made and sent while others
- * still update: the longer one of the two counts.
+ * still update: the longer one of the two counts. Beside a load each step waits once for a member
+ * that others keep from its host.
  */
 #include <math.h>
 #include <stddef.h>

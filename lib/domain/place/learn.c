@@ -13,13 +13,11 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define TOUCHED_BYTES ((size_t)2 << 20)
 #define PAGE_BYTES 4096
-#define SHARE_ALL 100
 
 /* ---- First writes ---------------------------------------------------------------------------- */
 
@@ -210,8 +208,6 @@ int domain_place_learn(covey_team_t *team, const struct covey_domain_network *ne
     if (network != NULL)
         made.network = *network;
     made.processors = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    if (shares != NULL)
-        memset(shares, SHARE_ALL, (size_t)covey_team_size(team));
     error = load_look_together(team, &made, shares);
     if (error == 0)
         error = share(team, &made);

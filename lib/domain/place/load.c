@@ -16,6 +16,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define PATIENCE_US 300000
@@ -139,6 +140,8 @@ int load_look_together(covey_team_t *team, struct covey_domain_place *place, uns
     struct answer answer = {.hosts = NULL};
     if (is_root && each == NULL)
         return domain_break(team, domain_fail(COVEY_ENOMEM, "no memory for the load of hosts"));
+    if (shares != NULL)
+        memset(shares, SHARE_ALL, (size_t)covey_team_size(team));
     note_used();
     if (is_root)
         ask(team, &answer);
