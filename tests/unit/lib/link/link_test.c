@@ -839,8 +839,11 @@ static void try_wake(const struct kind *kind, struct pair *p, uint64_t seed)
     CU_ASSERT_FALSE(pair_woken(p, 2, 0));
     f.offered[0] = f.total; /* in one piece: no part of it comes later than another */
     CU_ASSERT_FATAL(flow_send(&f) && f.sent == f.total);
-    CU_ASSERT(pair_sleep(kind, p, 2));
-    f.got = flow_recv_once(&f, 10);
+    /* What is no data, as an acknowledgement, may wake it too. */
+    while (f.got == 0 && f.broken == NULL) {
+        CU_ASSERT_FATAL(pair_sleep(kind, p, 2));
+        f.got = flow_recv_once(&f, 10);
+    }
     CU_ASSERT_EQUAL(f.got, 10);
     CU_ASSERT(p->link[1]->ops->arm(p->link[1])); /* the other 90 are there */
     drain(kind, p, &f);
