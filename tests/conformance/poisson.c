@@ -162,8 +162,9 @@ static void check_method(size_t problem, size_t method, const double *wanted)
     else if (covey_team_rank(team) == 0)
         check(name_of(p, "takes as many iterations", how),
               report.iterations == counts[problem][method]);
+    int anew = strcmp(how, "fft") == 0 ? report.iterations : 0;
     error = covey_poisson_solve(plan, f, u, 1e-7, &report);
-    check(name_of(p, "is there already", how), error == 0 && report.iterations == 0);
+    check(name_of(p, "is there already", how), error == 0 && report.iterations == anew);
     free(f);
     free(u);
     covey_poisson_free(&plan);

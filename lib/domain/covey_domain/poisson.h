@@ -58,10 +58,10 @@ int covey_poisson_local_of(const covey_poisson_t *plan, int rank, struct covey_g
 /* The grid of these parts, for fields, sums, gathering and scattering. It is the plan's. */
 covey_grid_t *covey_poisson_grid(const covey_poisson_t *plan);
 
-/* Solves: u is where iterations begin, and gets the solution. Its halo outside the grid has what is
- * given at the border beside it (values or slopes; 0 in a fresh field) and keeps it. f is only
- * read. Ends when the residual is at most `tolerance` (between 0 and 1). Where only u up to a
- * constant is determined, the mean of f is taken off first, and the mean of u is 0.
+/* Solves: u is where iterations begin (fft computes anew), and gets the solution. Its halo outside
+ * the grid has what is given at the border beside it (values or slopes; 0 in a fresh field) and
+ * keeps it. f is only read. Ends when the residual is at most `tolerance` (between 0 and 1). Where
+ * only u up to a constant is determined, the mean of f is taken off first, and the mean of u is 0.
  *
  * Returns 0, or 1: it did not converge in the iterations that are allowed, or grew beyond numbers;
  * u is then the last of them, or as it was. report may be NULL. A collective call.

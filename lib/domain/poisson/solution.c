@@ -60,16 +60,32 @@ static int check_arguments(const struct covey_poisson *plan, const double *f, co
                              tolerance);
 }
 
-/* Sets b and x, and their norms; where members find that they were given what cannot be, or not
- * the same, all have that error. A sum is the cheapest way to agree. */
+/* What is summed up over all members, of which each knows its part. */
+enum {
+    RIGHT,
+    LEFT,
+    REST,
+    PARTS
+}; /* b * b, x * x as it was given, and (b - A x)^2 of the direct x */
+
+struct opening {
+    struct sum mine[PARTS];
+    int count; /* the direct method was tried, or PARTS - 1 */
+    struct sum_agreed agreed;
+    double all[PARTS];
+};
+
+/* Sets b and x, and what the caller knows. An error has broken the team; what was given, and cannot
+ * be, waits until members agree. */
 static int prepare(struct covey_poisson *plan, const double *f, const double *u, double tolerance,
-                   double norms[2])
+                   struct opening *opening)
 {
     const struct kernel *k = &plan->front.kernel;
-    struct sum_agreed agreed = {check_arguments(plan, f, u, tolerance), tolerance, "poisson"};
     double mean = 0;
     int error = 0;
-    if (agreed.error == 0 && level_is_here(&plan->front)) {
+    *opening = (struct opening){
+        .count = REST, .agreed = {check_arguments(plan, f, u, tolerance), tolerance, "poisson"}};
+    if (opening->agreed.error == 0 && level_is_here(&plan->front)) {
         kernel_copy(k, f, plan->b);
         kernel_copy(k, u, plan->x);
         for (int side = 0; side < 2 * GRID_AXES; side++)
@@ -79,11 +95,33 @@ static int prepare(struct covey_poisson *plan, const double *f, const double *u,
         error = mean_of(plan, plan->b, &mean);
         kernel_shift(k, -mean, plan->b);
     }
-    if (error < 0)
-        return domain_break(plan->team, domain_fail_of(error, "poisson"));
-    const struct sum mine[2] = {sum_field(&k->field, plan->b, plan->b),
-                                sum_field(&k->field, plan->x, plan->x)};
-    return sum_all_agreed(plan->team, mine, 2, &agreed, norms);
+    opening->mine[RIGHT] = sum_field(&k->field, plan->b, plan->b);
+    opening->mine[LEFT] = sum_field(&k->field, plan->x, plan->x);
+    return error < 0 ? domain_break(plan->team, domain_fail_of(error, "poisson")) : 0;
+}
+
+/* The direct method needs nothing of other members' arguments but b, and no x to begin with: all
+ * agree once it is done, by the sum that tells how far it came. Members wait for each other once
+ * less. */
+static int try_direct(struct covey_poisson *plan, struct opening *opening)
+{
+    int error = solver_direct(&plan->solver, plan->b, plan->x, &opening->mine[REST]);
+    opening->count = PARTS;
+    return error < 0 ? domain_break(plan->team, domain_fail_of(error, "poisson")) : 0;
+}
+
+/* Where members find that they were given what cannot be, or not the same, all have that error. A
+ * sum is the cheapest way to agree. */
+static int agree(struct covey_poisson *plan, struct opening *opening)
+{
+    double begin = domain_now_s();
+    int error =
+        sum_all_agreed(plan->team, opening->mine, opening->count, &opening->agreed, opening->all);
+    plan->solver.reduce_s += domain_now_s() - begin;
+    if (error == 0 && !(isfinite(opening->all[RIGHT]) && isfinite(opening->all[LEFT])))
+        error = domain_fail(COVEY_EINVAL, "poisson: f, u or what is given at borders is not "
+                                          "finite, or too large");
+    return error;
 }
 
 /* ---- A solution ------------------------------------------------------------------------------ */
@@ -123,7 +161,9 @@ static int run(struct covey_poisson *plan, struct task *task, double tolerance)
             ? settings.iterations
             : (int64_t)(SPARE * guess_iterations(&settings, &plan->front.equation, tolerance)) +
                   SPARE_MORE;
-    if (plan->taken == METHOD_LOCAL)
+    if (task->norm <= task->goal)
+        error = 0; /* the direct method was tried */
+    else if (plan->taken == METHOD_LOCAL)
         error = run_local(plan, task);
     else
         error = solver_run(&plan->solver, task);
@@ -140,20 +180,27 @@ static double exchange_s(const struct covey_poisson *plan)
     return solver_exchange_s(&plan->solver) + plan->to_one.seconds;
 }
 
-/* b and x are prepared: the rest. */
-static int solve(struct covey_poisson *plan, double *u, double tolerance, const double norms[2],
-                 struct covey_poisson_report *report)
+/* What all members begin with. */
+static struct task task_of(struct covey_poisson *plan, double tolerance,
+                           const struct opening *opening)
 {
-    double norm = sqrt(norms[0]);
-    struct task task = {.b = plan->b,
-                        .x = plan->x,
-                        .goal = tolerance * norm,
-                        .is_zero = norms[1] == 0,
-                        .norm = norm};
+    double norm = sqrt(opening->all[RIGHT]);
+    int is_tried = opening->count > REST && norm > 0;
+    return (struct task){.b = plan->b,
+                         .x = plan->x,
+                         .goal = tolerance * norm,
+                         .iterations = is_tried,
+                         .is_zero = !is_tried && opening->all[LEFT] == 0,
+                         .norm = is_tried ? sqrt(opening->all[REST]) : norm};
+}
+
+/* b and x are prepared: the rest. */
+static int solve(struct covey_poisson *plan, double *u, double tolerance,
+                 const struct opening *opening, struct covey_poisson_report *report)
+{
+    double norm = sqrt(opening->all[RIGHT]);
+    struct task task = task_of(plan, tolerance, opening);
     int error = 0;
-    if (!isfinite(norms[0]) || !isfinite(norms[1]))
-        return domain_fail(COVEY_EINVAL,
-                           "poisson: f, u or what is given at borders is not finite, or too large");
     if (norm > 0)
         error = run(plan, &task, tolerance);
     else
@@ -180,9 +227,12 @@ static double expected_s(const struct covey_poisson *plan, double tolerance)
 
 /* The first runs are told, and some of the later ones. How many iterations there are is predicted
  * of those that begin at 0. */
-static void note(struct covey_poisson *plan, double tolerance, double seconds)
+static void note(struct covey_poisson *plan, double tolerance, const struct opening *opening,
+                 double seconds)
 {
     const char *taken = plan->table[plan->taken].name;
+    if (opening->all[RIGHT] == 0 || (opening->all[LEFT] > 0 && plan->taken != METHOD_FFT))
+        return;
     if (domain_history_is_told(plan->name, taken, plan->runs))
         domain_history_note(plan->name, taken, expected_s(plan, tolerance), seconds);
     plan->runs = plan->runs == 1 << 30 ? 8 : plan->runs + 1;
@@ -191,7 +241,8 @@ static void note(struct covey_poisson *plan, double tolerance, double seconds)
 int covey_poisson_solve(covey_poisson_t *plan, const double *f, double *u, double tolerance,
                         struct covey_poisson_report *report)
 {
-    double begin = domain_now_s(), norms[2];
+    double begin = domain_now_s();
+    struct opening opening;
     struct covey_poisson_report mine = {.converged = 0};
     if (plan == NULL)
         return domain_fail(COVEY_EINVAL, "poisson: the plan is NULL");
@@ -200,15 +251,19 @@ int covey_poisson_solve(covey_poisson_t *plan, const double *f, double *u, doubl
     domain_part_begin(&part, plan->team, plan->name, plan->table[plan->taken].name,
                       covey_trace_on(covey_team_vm(plan->team)) == 1 ? expected_s(plan, tolerance)
                                                                      : 0);
-    int result = prepare(plan, f, u, tolerance, norms);
+    int result = prepare(plan, f, u, tolerance, &opening);
+    if (result == 0 && plan->taken == METHOD_FFT)
+        result = try_direct(plan, &opening);
     if (result == 0)
-        result = solve(plan, u, tolerance, norms, &mine);
+        result = agree(plan, &opening);
+    if (result == 0)
+        result = solve(plan, u, tolerance, &opening, &mine);
     domain_part_end(&part);
     mine.exchange_s = exchange_s(plan) - exchanged;
     mine.reduce_s = plan->solver.reduce_s - reduced;
     mine.seconds = domain_now_s() - begin;
-    if (result == 0 && norms[0] > 0 && norms[1] == 0)
-        note(plan, tolerance, mine.seconds);
+    if (result == 0)
+        note(plan, tolerance, &opening, mine.seconds);
     if (report != NULL && result >= 0)
         *report = mine;
     return result;

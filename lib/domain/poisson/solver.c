@@ -68,6 +68,17 @@ int richardson_run(struct solver *solver, struct task *task)
     return error;
 }
 
+int solver_direct(struct solver *solver, const double *b, double *x, struct sum *rest)
+{
+    double *r = solver->vectors[REST];
+    int error = direct_apply(solver, b, x);
+    if (error == 0)
+        error = level_residual(&solver->level, x, b, r);
+    if (error == 0)
+        *rest = sum_field(&solver->level.kernel.field, r, r);
+    return error;
+}
+
 /* ---- Making one ------------------------------------------------------------------------------ */
 
 static const struct {

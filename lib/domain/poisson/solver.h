@@ -57,6 +57,10 @@ int solver_begin(struct solver *solver, struct task *task, double *r);
 /* |b - A x|, with the residual in r. */
 int solver_norm(struct solver *solver, const double *b, double *x, double *r, double *norm);
 
+/* x = A^-1 b by the direct method, and this member's part of |b - A x|^2. Errors: those of
+ * messages. */
+int solver_direct(struct solver *solver, const double *b, double *x, struct sum *rest);
+
 /* ---- Methods --------------------------------------------------------------------------------- */
 
 typedef int method_fn(struct solver *solver, struct task *task);
