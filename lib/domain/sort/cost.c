@@ -18,10 +18,12 @@
 #define SAMPLES_LEAST 32
 #define PROBES_LEAST 8
 #define PROBES_MOST 512
-#define PROBE_S 1e-7                   /* a probe in the order of the others, about */
-#define PROBE_BYTES 24                 /* what the hypercube sends of one besides its key */
-#define OPEN_BYTES 16                  /* of a member and border: where what is open lies */
-#define SKETCH 32                      /* probes of a message of the hypercube */
+#define PROBE_S 1e-7   /* a probe in the order of the others, about */
+#define MORE 1.25      /* than the mean */
+#define PROBE_BYTES 24 /* what the hypercube sends of one besides its key */
+#define OPEN_BYTES 16  /* of a member and border: where what is open lies */
+#define SKETCH 32      /* probes of a message of the hypercube */
+#define NEARLY 1e-9    /* hosts whose last bits differ shall come to the same numbers of probes */
 #define ARRAY_MOST (8.0 * 1024 * 1024) /* bytes of an array that is measured */
 
 size_t cost_samples(int members)
@@ -74,17 +76,6 @@ static double levels(const struct sort_cost *c)
 static double latency(const struct sort_cost *c)
 {
     return levels(c) * (c->place.network.alpha_s + domain_wait_s(&c->place));
-}
-
-size_t cost_probes(const struct sort_cost *c, int is_first)
-{
-    const struct covey_domain_network *n = &c->place.network;
-    double ranges = is_first || n->members < 2 ? 1 : n->members - 1;
-    double one_s = ranges * n->members * (c->bytes * n->beta_s + PROBE_S);
-    /* of hosts whose last bits differ none may come to another whole number where it is one */
-    double wanted = latency(c) / one_s * (1 + 1e-9);
-    double least = is_first ? (double)cost_samples(n->members) : PROBES_LEAST;
-    return (size_t)fmin(fmax(wanted, least), fmax(least, PROBES_MOST));
 }
 
 static double share(const struct sort_cost *c)
@@ -177,17 +168,41 @@ static double probe_round(const struct sort_cost *c, double ranges, double probe
            members(c) * ranges * probes * PROBE_S * domain_slower(&c->place);
 }
 
-/* About 2 / k of what was open is after a round of k probes, until all of it is shown. */
-double cost_histogram(const struct sort_cost *c)
+/* About 1 / k of what was open is after a round of k probes, and somewhat more at some member,
+ * until all of it is shown. */
+static double probe_rounds(const struct sort_cost *c, const struct sort_probes *probes)
 {
     double m = share(c), borders = members(c) - 1, rounds = 0;
-    double first = (double)cost_probes(c, 1), probes = (double)cost_probes(c, 0);
-    double open = 2 * m / first;
+    double first = (double)probes->first, next = (double)probes->next, open = MORE * m / first;
     if (borders > 0 && m > first)
-        rounds = 1 + ceil(fmax(0, log2(open / probes)) / log2(probes / 2));
-    return turn(c) + cost_work(c, SORT_SORT, 1, m) +
-           (borders > 0 ? probe_round(c, 1, fmin(first, m)) : 0) +
-           rounds * probe_round(c, borders, probes) + exchange(c) + touch(c, 1, 2 * m);
+        rounds = 1 + ceil(fmax(0, log2(open / next)) / log2(next) - NEARLY);
+    return (borders > 0 ? probe_round(c, 1, fmin(first, m)) : 0) +
+           rounds * probe_round(c, borders, next);
+}
+
+struct sort_probes cost_probes(const struct sort_cost *c)
+{
+    size_t least = cost_samples(c->place.network.members);
+    struct sort_probes best = {least, PROBES_LEAST};
+    double best_s = probe_rounds(c, &best);
+    for (size_t first = least; first <= PROBES_MOST; first *= 2)
+        for (size_t next = PROBES_LEAST; next <= PROBES_MOST; next *= 2) {
+            struct sort_probes probes = {first, next};
+            double seconds = probe_rounds(c, &probes);
+            if (seconds < best_s * (1 - NEARLY)) {
+                best = probes;
+                best_s = seconds;
+            }
+        }
+    return best;
+}
+
+double cost_histogram(const struct sort_cost *c)
+{
+    double m = share(c);
+    struct sort_probes probes = cost_probes(c);
+    return turn(c) + cost_work(c, SORT_SORT, 1, m) + probe_rounds(c, &probes) + exchange(c) +
+           touch(c, 1, 2 * m);
 }
 
 double cost_hypercube(const struct sort_cost *c)

@@ -44,9 +44,12 @@ double cost_work(const struct sort_cost *c, int work, int is_all, double n);
 /* Samples of a member in sample sort. */
 size_t cost_samples(int members);
 
-/* Elements that a member shows in a round of histogram sort: of one border, or in the first round
- * of all (is_first). As many as take about as long as the round takes without any. */
-size_t cost_probes(const struct sort_cost *c, int is_first);
+/* Elements that a member shows in rounds of histogram sort: in the first one of all borders, and of
+ * each border in the next ones. Those with which the rounds are expected to take the least. */
+struct sort_probes {
+    size_t first, next;
+};
+struct sort_probes cost_probes(const struct sort_cost *c);
 
 double cost_local(const struct sort_cost *c);
 double cost_tree(const struct sort_cost *c);

@@ -57,12 +57,12 @@ static void borders_free(const struct sort_run *run, struct borders *b)
 static int borders_init(struct borders *b, const struct sort_run *run, size_t n)
 {
     size_t members = (size_t)run->size, count = members - 1;
-    size_t keys = larger(run->first_probes, count * run->probes);
-    *b = (struct borders){.count = (int)count, .ranges = 1, .each = run->first_probes};
+    size_t keys = larger(run->probes.first, count * run->probes.next);
+    *b = (struct borders){.count = (int)count, .ranges = 1, .each = run->probes.first};
     b->open = calloc(count * (members + 1), sizeof *b->open);
     b->keys = run_alloc(run, keys);
     b->all_keys = run_alloc(run, keys * members);
-    b->probes = calloc(larger(run->first_probes, run->probes) * members, sizeof *b->probes);
+    b->probes = calloc(larger(run->probes.first, run->probes.next) * members, sizeof *b->probes);
     b->next = calloc(2 * members + 1, sizeof *b->next);
     if (b->open == NULL || b->keys == NULL || b->all_keys == NULL || b->probes == NULL ||
         b->next == NULL) {
@@ -232,7 +232,7 @@ static int borders_close(struct borders *b, const struct sort_run *run,
         left += !border_close(b, run, piece, i, n);
     }
     b->ranges = b->count;
-    b->each = run->probes;
+    b->each = run->probes.next;
     return left;
 }
 

@@ -4,6 +4,7 @@
 #ifndef COVEY_LIB_DOMAIN_SORT_RUN_H
 #define COVEY_LIB_DOMAIN_SORT_RUN_H
 
+#include "lib/domain/sort/cost.h"
 #include "lib/domain/sort/memory.h"
 #include "lib/domain/sort/order.h"
 
@@ -14,8 +15,8 @@ struct sort_run {
     int rank, size;
     uint64_t
         *starts; /* size + 1: of the elements as they came, those of rank i begin at starts[i] */
-    uint64_t *targets;           /* the same of the result, where the algorithm can decide it */
-    size_t first_probes, probes; /* of a member and border in rounds of histogram sort */
+    uint64_t *targets;         /* the same of the result, where the algorithm can decide it */
+    struct sort_probes probes; /* of histogram sort */
 };
 
 /* The elements of this member, in memory of the piece. */

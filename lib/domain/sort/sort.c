@@ -279,8 +279,7 @@ static int sort_all(struct covey_sort *sort, const void *base, size_t count, int
         sort->began_s = domain_now_s();
         sort->taken = taken;
         set_targets(&run, keeps_counts);
-        run.first_probes = cost_probes(&sort->cost, 1);
-        run.probes = cost_probes(&sort->cost, 0);
+        run.probes = cost_probes(&sort->cost);
         struct domain_part part;
         domain_part_begin(&part, sort->team, sort->problem, sort_names[taken], sort->predicted_s);
         error = piece_take(&run, piece, base, count);

@@ -69,19 +69,20 @@ static void load_slows_who_computes_there(void)
 static void what_members_show(void)
 {
     struct sort_cost c = problem(1e6, 8);
-    size_t at_rest = cost_probes(&c, 0), at_first = cost_probes(&c, 1);
-    CU_ASSERT(at_rest >= 8 && at_first >= cost_samples(8));
-    c.place.load = 2;
-    CU_ASSERT(cost_probes(&c, 0) > at_rest);
-    c.place.network.alpha_s = 10;
-    CU_ASSERT_EQUAL(cost_probes(&c, 0), 512);
-    CU_ASSERT_EQUAL(cost_probes(&c, 1), 512);
+    struct sort_probes at_rest = cost_probes(&c);
+    CU_ASSERT(at_rest.next >= 8 && at_rest.first >= cost_samples(8));
+    c.place.network.alpha_s = 10; /* as few rounds as can be */
+    CU_ASSERT_EQUAL(cost_probes(&c).first, 512);
+    CU_ASSERT_EQUAL(cost_probes(&c).next, 512);
+    CU_ASSERT(cost_probes(&c).next > at_rest.next);
+    c.total = 8 * 32768; /* but no more probes than these need */
+    CU_ASSERT_EQUAL(cost_probes(&c).first, 512);
+    CU_ASSERT_EQUAL(cost_probes(&c).next, 128);
     c.place.network = (struct covey_domain_network){.members = 200, .hosts = 200};
-    c.place.load = 1;
-    CU_ASSERT_EQUAL(cost_probes(&c, 0), 8);
-    CU_ASSERT_EQUAL(cost_probes(&c, 1), 800); /* four a member, as in sample sort */
+    CU_ASSERT_EQUAL(cost_probes(&c).next, 8);
+    CU_ASSERT_EQUAL(cost_probes(&c).first, 800); /* four a member, as in sample sort */
     c.place.network.members = 1;
-    CU_ASSERT(cost_probes(&c, 0) >= 8);
+    CU_ASSERT(cost_probes(&c).next >= 8);
 }
 
 static void sizes_that_were_not_measured(void)
