@@ -37,7 +37,7 @@ double domain_slower_root(const struct covey_domain_place *place)
 
 double domain_wait_s(const struct covey_domain_place *place)
 {
-    return (fmax(place->load, 1) - 1) * SLICE_S;
+    return place->load >= DOMAIN_LOADED ? (place->load - 1) * SLICE_S : 0;
 }
 
 struct covey_domain_place domain_place_at_rest(const struct covey_domain_place *place)

@@ -16,7 +16,9 @@ double domain_slower_root(const struct covey_domain_place *place);
 /* The same while all compute and each has as much to do as its host lets it. */
 double domain_slower_even(const struct covey_domain_place *place);
 
-/* Seconds until what others run on loaded hosts lets a member go on that was waited for. */
+/* Seconds until what others run on loaded hosts lets a member go on that was waited for. 0 where no
+ * host is loaded much: a twentieth of a load, which may be none, would be longer than what small
+ * problems take. */
 double domain_wait_s(const struct covey_domain_place *place);
 
 /* Whether a rank's host is, by its share in percent. */

@@ -334,6 +334,10 @@ static void a_place_out_of_a_calibration(void)
     CU_ASSERT_EQUAL(place.load_root, 1);
     CU_ASSERT_EQUAL(domain_slower(&place), 3);
     CU_ASSERT_EQUAL(domain_slower_root(&place), 1);
+    place.load = 1.1; /* which may be none */
+    CU_ASSERT_EQUAL(domain_wait_s(&place), 0);
+    place.load = 2;
+    CU_ASSERT_DOUBLE_EQUAL(domain_wait_s(&place), 3e-3, 1e-9);
     CU_ASSERT_EQUAL(covey_domain_place_of(made, COVEY_ROUTE_TCP, 2, others, 2, &place),
                     COVEY_ENOHOST);
     CU_ASSERT_STRING_EQUAL(covey_domain_error_text(), "host c was not calibrated");
