@@ -60,17 +60,13 @@ static int check_arguments(const struct covey_poisson *plan, const double *f, co
                              tolerance);
 }
 
-/* What is summed up over all members, of which each knows its part. */
-enum {
-    RIGHT,
-    LEFT,
-    REST,
-    PARTS
-}; /* b * b, x * x as it was given, and (b - A x)^2 of the direct x */
+/* What is summed up over all members, of which each knows its part: b^2, x^2 of the x that was
+ * given, and (b - A x)^2 of the direct one. */
+enum { RIGHT, LEFT, REST, PARTS };
 
 struct opening {
     struct sum mine[PARTS];
-    int count; /* the direct method was tried, or PARTS - 1 */
+    int count; /* PARTS, or REST: the direct method was not tried */
     struct sum_agreed agreed;
     double all[PARTS];
 };
