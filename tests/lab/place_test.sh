@@ -22,8 +22,12 @@ told_apart() {
     covey top --once >"$dir/top"
     awk '$2 == "up" && ($1 == "h3" ? $4 >= 90 : $4 < 40) { n++ } END { exit n != 4 }' "$dir/top"
 }
-for i in $(seq 60); do told_apart && break; sleep 0.5; done
-told_apart || echo "the load of h3 never showed, or that of the others stayed"
+looks=0
+until told_apart; do
+    looks=$((looks + 1))
+    [ $looks -lt 60 ] || { echo "the load of h3 never showed, or that of the others stayed" && break; }
+    sleep 0.5
+done
 covey run -n 3 --explain hostname >"$dir/went" 2>"$dir/why"
 TEXT
 # the owner says how fast they are: as fast as each other, whatever disturbs while each is measured
@@ -36,7 +40,8 @@ fi
 cat "$dir/said" "$dir/why" "$dir/top"
 
 avoids() { [ "$(LC_ALL=C /usr/bin/sort "$dir/went" | tr '\n' ' ')" = "h1 h2 h4 " ] || { cat "$dir/went" && return 1; }; }
-says_why() { grep -qE '^h3 +0 +others end earlier: 0\.1.* of a core \((0\.9|1\.0) compete for 0\.2 cores\)' "$dir/why"; }
+# what the monitor has at that moment, which beside other load on the machine is less than a moment ago
+says_why() { grep -qE '^h3 +0 +others end earlier: 0\.1.* of a core \((0\.[5-9]|1\.0) compete for 0\.2 cores\)' "$dir/why"; }
 shows() { awk '$1 == "h3" { exit !($3 == 0.2 && $4 >= 90) }' "$dir/top"; }
 expect "spawn avoids the busy host" avoids
 expect "--explain says why" says_why
