@@ -4,39 +4,26 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/report.sh
+. tests/lab/crowd.sh
 BUILD=$(realpath "${BUILD:-build}")
-dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-place.XXXXXX")
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-if [ "$(id -u)" != 0 ] || ! unshare --net --uts true 2>/dev/null; then
-    skip "placement in a lab" "needs root and network namespaces"
-    finish
-fi
+needs_lab "placement in a lab"
 
 # on the first host of the lab: what it takes to start and to measure their speed has kept all hosts
 # busy a moment ago
 cat >"$dir/inside" <<'TEXT'
 dir=$1
-told_apart() {
+told_apart() { # a look keeps this host busy, too: not too often
+    sleep 0.5
     covey top --once >"$dir/top"
     awk '$2 == "up" && ($1 == "h3" ? $4 >= 90 : $4 < 40) { n++ } END { exit n != 4 }' "$dir/top"
 }
-looks=0
-until told_apart; do
-    looks=$((looks + 1))
-    [ $looks -lt 60 ] || { echo "the load of h3 never showed, or that of the others stayed" && break; }
-    sleep 0.5
-done
+. tests/report.sh
+within 4 told_apart || echo "the load of h3 never showed, or that of the others stayed"
 covey run -n 3 --explain hostname >"$dir/went" 2>"$dir/why"
 TEXT
 # the owner says how fast they are: as fast as each other, whatever disturbs while each is measured
 printf '[daemon]\nspeed = 2000\n' >"$dir/conf"
-BUILD=$BUILD tests/lab/vm.sh --hosts 4 --cpu 0.2 --hog h3 --conf "$dir/conf" -- bash "$dir/inside" "$dir" >"$dir/said" 2>&1
-if grep -q "controller, which is not mounted" "$dir/said"; then
-    skip "placement in a lab" "there is no cpu cgroup controller here"
-    finish
-fi
+crowded_vm "placement in a lab" --hog h3 --conf "$dir/conf" -- bash "$dir/inside" "$dir"
 cat "$dir/said" "$dir/why" "$dir/top"
 
 avoids() { [ "$(LC_ALL=C /usr/bin/sort "$dir/went" | tr '\n' ' ')" = "h1 h2 h4 " ] || { cat "$dir/went" && return 1; }; }

@@ -12,11 +12,11 @@ extern "C" {
 #endif
 
 /* Matrices lie in ScaLAPACK's 2-D block-cyclic layout: the members of a plan form a grid of rows x
- * columns processes, rank = row * columns + column, unless no grid is named in the options and those
- * on hosts where others compute are left out: these are not counted then. Block (I, J) of a matrix, block x block
- * elements, belongs to the process in row I mod rows and column J mod columns. At each process its
- * elements stand by columns, with a leading dimension of its choice. BLAS and LAPACK compute what
- * lies at one member. See covey_dense(3). */
+ * columns processes, rank = row * columns + column; where no grid is named in the options, members
+ * on hosts where others compute may be left out, and are not counted then. Block (I, J) of a
+ * matrix, block x block elements, belongs to the process in row I mod rows and column J mod
+ * columns. At each process its elements stand by columns, with a leading dimension of its choice.
+ * BLAS and LAPACK compute what lies at one member. See covey_dense(3). */
 
 typedef struct covey_dense covey_dense_t; /* a problem that is planned, of one team */
 
