@@ -183,8 +183,9 @@ static double demand(const struct sample_source *source, const struct sample *ba
     if (busy < 0)
         return last->has_load && !source->limited ? last->load[0] : FIGURE_UNKNOWN;
     double cores = source->cores > 1 ? source->cores : 1;
+    double whole = source->cores / cores; /* a quota of less than one counts as one */
     double ended = last->at_us > base->at_us ? (double)(last->ended_us - base->ended_us) /
-                                                   (double)(last->at_us - base->at_us)
+                                                   (double)(last->at_us - base->at_us) / whole
                                              : 0;
     double least = busy * cores > ended ? busy * cores - ended : 0;
     bool counts = least >= SATURATED * cores && !source->limited && ready - 1 > least; /* but us */

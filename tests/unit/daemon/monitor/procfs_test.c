@@ -276,6 +276,9 @@ static void a_group_counts_for_itself(void)
     b.usage_us = 100000;
     CU_ASSERT_DOUBLE_EQUAL(figure(&group, &a, &b, FIGURE_cpu_busy), 0.2, NEAR);
     CU_ASSERT_DOUBLE_EQUAL(figure(&group, &a, &b, FIGURE_demand), 0.2, NEAR);
+    b.ended_us = 75000; /* of that were tasks that are gone */
+    CU_ASSERT_DOUBLE_EQUAL(figure(&group, &a, &b, FIGURE_demand), 0.05, NEAR);
+    b.ended_us = 0;
     a.has_usage = false;
     b.throttled = 10; /* in every period */
     CU_ASSERT_DOUBLE_EQUAL(figure(&group, &a, &b, FIGURE_cpu_busy), 1, NEAR);
