@@ -42,7 +42,7 @@ fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/covey-load.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export COVEY_SOLVERS=$work/solvers # of the daemons, whose environment the tasks have
-"$root/tests/lab/vm.sh" --hosts "$HOSTS" --rate "$RATE" --cpu "$CPU" --ipv4-only -- "$0" --inside 2> >(grep -v ' joined (' >&2) |
+"$root/tests/lab/vm.sh" --hosts "$HOSTS" --rate "$RATE" --cpu "$CPU" --ipv4-only --pin -- "$0" --inside 2> >(grep -v ' joined (' >&2) |
     awk -v hosts="$HOSTS" -v hogs="$(wc -w <<<"$HOGS")" '
         $2 != "chosen" { print; next }
         { key = $3 " " $4; took[$1, key] = $6; by[$1, key] = $5; range[$1, key] = $7 " to " $8 }

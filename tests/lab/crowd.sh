@@ -14,7 +14,7 @@ needs_lab() { # NAME
 
 # Runs vm.sh with such hosts, and ends the suite where no host can be held to its part. What they say is in $dir/said.
 crowded_vm() { # NAME, what vm.sh takes...
-    BUILD=$BUILD tests/lab/vm.sh --hosts 4 --cpu 0.2 "${@:2}" >"$dir/said" 2>&1
+    BUILD=$BUILD tests/lab/vm.sh --hosts 4 --cpu 0.2 --pin "${@:2}" >"$dir/said" 2>&1
     grep -q "controller, which is not mounted" "$dir/said" || return 0
     skip "$1" "there is no cpu cgroup controller here"
     finish

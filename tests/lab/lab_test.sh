@@ -249,6 +249,17 @@ hosts_keep_to_a_processor() {
     $lab down --name "$other"
 }
 
+# What computes for 5 ms beside a hog gets half of the share, and half of that or less where the hog may be
+# on another processor.
+hogs_take_half() {
+    local got
+    $lab up --name "$other" --hosts 2 --cpu 0.2 --pin && $lab hog --name "$other" h2 || return 1
+    got=$($lab exec --name "$other" h2 "$probe" burst 5)
+    $lab down --name "$other" && nothing_left "$other" || return 1
+    echo "$got of a processor, where 0.1 is due"
+    awk -v got="$got" 'BEGIN { exit !(got >= 0.075 && got <= 0.125) }'
+}
+
 second_up_is_refused() {
     $lab up --hosts 2 2>&1 | grep -q "is up" && $lab exec h8 true
 }
@@ -396,6 +407,11 @@ check "exec names what is missing" exec_names_what_is_missing
 check "cut and heal a host" cut_and_heal
 check "two labs at once" two_labs
 check "hosts that keep to a processor each" hosts_keep_to_a_processor
+if [ -n "$cpu" ]; then
+    check "a hog leaves a half, for short times, too" hogs_take_half
+else
+    skip "a hog leaves a half, for short times, too" "there is no cpu cgroup controller here"
+fi
 if command -v ethtool >/dev/null; then
     check "hosts that compute their checksums" checksums_are_computed
 else

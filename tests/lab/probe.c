@@ -7,14 +7,14 @@
  *   probe sink PORT                 takes one stream and prints its rate in Mbit/s
  *   probe send ADDRESS PORT BYTES   sends such a stream
  *   probe burn MILLISECONDS         computes for that long; prints the share of a core it got
- *   probe hear PORT                 prints "heard" when a broadcast comes within HEAR_MS
- *   probe shout PORT                broadcasts a few datagrams
- *   probe hog                       computes for ever
- *   probe flood ADDRESS PORT BITS   sends datagrams for ever, at so many bits per second
- *   probe beat MICROSECONDS         wakes up every so often on every core, before all others: needs
- *                                   root. Whether a host has used its share of a core is looked at
- * when the scheduler runs, at the next tick (4 ms) where nothing wakes up; then it is without for
- * as many periods. With a beat of 500 it has 1 ms of 10 instead of 4 of 40
+ *   probe burst MILLISECONDS        sleeps, and computes for that long, some times; prints the
+ * share of a core that it got then, the median probe hear PORT                 prints "heard" when
+ * a broadcast comes within HEAR_MS probe shout PORT                broadcasts a few datagrams probe
+ * hog                       computes for ever probe flood ADDRESS PORT BITS   sends datagrams for
+ * ever, at so many bits per second probe beat MICROSECONDS         wakes up every so often on every
+ * core that it may use, before all others: needs root. Whether a host has used its share of a core
+ * is looked at when the scheduler runs, at the next tick (4 ms) where nothing wakes up; then it is
+ * without for as many periods. With a beat of 500 it has 1 ms of 10 instead of 4 of 40
  *
  * A peer may start later than its asker: ping and send try again for PATIENCE_MS.
  */
@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 enum { PATIENCE_MS = 5000, RETRY_MS = 50, CHUNK_BYTES = 65536 };
+enum { BURSTS = 9, BURST_APART_US = 47000 };
 enum { HEAR_MS = 1500, SHOUTS = 10, SHOUT_PAUSE_MS = 60 };
 enum { FLOOD_BYTES = 1400, FLOOD_WIRE_BYTES = FLOOD_BYTES + 66, FLOOD_TICK_US = 2000 };
 
@@ -186,17 +187,50 @@ static int run_send(char **argv)
     return 0;
 }
 
+/* Of a core, that this process used since the last call. */
+static int64_t used_us(void)
+{
+    static int64_t before_us;
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    int64_t all_us = (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
+                     used.ru_utime.tv_usec + used.ru_stime.tv_usec,
+            since_us = all_us - before_us;
+    before_us = all_us;
+    return since_us;
+}
+
 static int run_burn(char **argv)
 {
-    struct rusage used;
     int64_t start_us = now_us();
     int64_t end_us = start_us + strtoll(argv[0], NULL, 10) * 1000;
     while (now_us() < end_us)
         continue;
-    getrusage(RUSAGE_SELF, &used);
-    int64_t cpu_us = (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
-                     used.ru_utime.tv_usec + used.ru_stime.tv_usec;
-    printf("%.3f\n", (double)cpu_us / (double)(now_us() - start_us));
+    printf("%.3f\n", (double)used_us() / (double)(now_us() - start_us));
+    return 0;
+}
+
+static int compare_shares(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static int run_burst(char **argv)
+{
+    double shares[BURSTS];
+    int64_t wanted_us = strtoll(argv[0], NULL, 10) * 1000;
+    for (int i = 0; i < BURSTS; i++) {
+        int64_t used = 0;
+        usleep((useconds_t)(BURST_APART_US + i * 700)); /* not in step with any period */
+        used_us();
+        int64_t start_us = now_us();
+        while (used < wanted_us)
+            used += used_us();
+        shares[i] = (double)used / (double)(now_us() - start_us);
+    }
+    qsort(shares, BURSTS, sizeof shares[0], compare_shares);
+    printf("%.3f\n", shares[BURSTS / 2]);
     return 0;
 }
 
@@ -259,7 +293,7 @@ static void beat_on(int core, long every_ns)
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(core, &set);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || sched_setaffinity(0, sizeof set, &set) != 0 ||
+    if (sched_setaffinity(0, sizeof set, &set) != 0 ||
         sched_setscheduler(0, SCHED_FIFO, &first) != 0)
         die("beat");
     prctl(PR_SET_TIMERSLACK, 1UL);
@@ -267,19 +301,24 @@ static void beat_on(int core, long every_ns)
         nanosleep(&pause, NULL);
 }
 
+/* A process a core; the last one is this one, with which the others end. */
 static int run_beat(char **argv)
 {
     long every_ns = strtol(argv[0], NULL, 10) * 1000;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t cores;
     if (every_ns < 100000 || every_ns >= 1000000000) {
         fprintf(stderr, "probe: beat: from 100 to 999999 microseconds\n");
         return 2;
     }
-    for (int i = 1; i < cores; i++) {
-        if (fork() == 0)
-            beat_on(i, every_ns);
+    if (sched_getaffinity(0, sizeof cores, &cores) != 0)
+        die("beat");
+    for (int i = 0, left = CPU_COUNT(&cores); left > 0; i++) {
+        if (!CPU_ISSET(i, &cores) || (--left > 0 && fork() != 0))
+            continue;
+        if (left > 0)
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+        beat_on(i, every_ns);
     }
-    beat_on(0, every_ns);
     return 0;
 }
 
@@ -289,8 +328,8 @@ static const struct mode {
     int (*run)(char **argv);
 } modes[] = {{"echo", 1, run_echo},   {"ping", 2, run_ping},   {"sink", 1, run_sink},
              {"time", 3, run_time},   {"send", 3, run_send},   {"burn", 1, run_burn},
-             {"hear", 1, run_hear},   {"shout", 1, run_shout}, {"hog", 0, run_hog},
-             {"flood", 3, run_flood}, {"beat", 1, run_beat}};
+             {"burst", 1, run_burst}, {"hear", 1, run_hear},   {"shout", 1, run_shout},
+             {"hog", 0, run_hog},     {"flood", 3, run_flood}, {"beat", 1, run_beat}};
 
 int main(int argc, char **argv)
 {

@@ -13,8 +13,8 @@
 # to all others, which would be a good part of a slow link. tiles runs the space with each of the
 # heights and those that the runtime chose, by either schedule, after one short calibration.
 # --roots: square roots more at each point, so that a tile takes about as long as its messages. A host
-# gets its share of a core every 10 ms (probe beat): what a tile takes must be more than that by far,
-# for a host that has waited has one share at once.
+# gets its share of a core every 10 ms: what a tile takes must be more than that by far, for a host that
+# has waited has one share at once.
 # --keep: what it printed is added to DIR, and DIR/SIZE.png drawn; so a space may be measured in pieces,
 # of which all but the first one may be --unchosen: those heights alone, and no calibration.
 # --report draws and judges what is there. The table, in Markdown, goes to standard output; the status is
@@ -150,12 +150,7 @@ fi
 [ "$(id -u)" = 0 ] || { echo "tiles.sh: a lab needs root" >&2; exit 77; }
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-tiles.XXXXXX") || exit 1
 work=${keep:-$scratch}
-beat=
-finish() {
-    [ -z "$beat" ] || kill "$beat"
-    rm -rf "$scratch"
-}
-trap finish EXIT
+trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 mkdir -p "$work" || exit 1
@@ -164,9 +159,6 @@ mkdir -p "$work" || exit 1
     echo "host h0 s 100M"
     for i in $(seq "$hosts"); do echo "host h$i s $rate"; done
 } >"$scratch/topology"
-${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -o "$scratch/probe" "$here/probe.c" || exit
-"$scratch/probe" beat 500 &
-beat=$!
 "$here/vm.sh" --topology "$scratch/topology" --cpu "$cpu" --wires --pin -- "$here/tiles.sh" "${arguments[@]}" --inside "$work" || exit
 PATH=$build:$PATH
 report "$work"
