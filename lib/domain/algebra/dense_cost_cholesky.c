@@ -10,7 +10,7 @@
  *          added along the rows, the diagonal block down a column; on a grid of one column one
  *          broadcast
  *   tiles  the same flop in tiles of b x b, during which messages are on their way: each member
- *          gets n^2 / 2 (1 / P + 1 / Q) elements, a tile each. It takes at least n / b times a
+ *          gets n^2 / 2 (P + Q - 2) / (P Q) elements, a tile each. It takes at least n / b times a
  *          diagonal block, a tile below it, a tile behind that, and two messages
  */
 #include "lib/domain/algebra/dense_cost_factor.h"
@@ -34,17 +34,21 @@ static const char *refusal(int algorithm, const struct dense_case *c)
 /* ---- Shared ---------------------------------------------------------------------------------- */
 
 double factor_steps_s(const struct dense_case *c, const struct dense_setting *s, double n,
-                      double (*step)(const struct dense_case *c, const struct dense_setting *s,
-                                     double left))
+                      struct factor_step_cost (*step)(const struct dense_case *c,
+                                                      const struct dense_setting *s, double left))
 {
-    double steps = ceil(n / s->block), seconds = 0;
+    double steps = ceil(n / s->block), begun_s = 0, done_s = 0;
     int samples = steps < SAMPLES ? (int)steps : SAMPLES;
-    for (int i = 0; i < samples; i++)
-        seconds += step(c, s, n * (1 - (i + 0.5) / samples));
-    return samples > 0 ? steps * (seconds / samples + domain_wait_s(&c->place)) : 0;
+    for (int i = 0; i < samples; i++) {
+        struct factor_step_cost cost = step(c, s, n * (1 - (i + 0.5) / samples));
+        begun_s += steps / samples * (cost.seconds + domain_wait_s(&c->place));
+        done_s = fmax(done_s, begun_s + cost.drain_s);
+    }
+    return done_s;
 }
 
-static double solve_step(const struct dense_case *c, const struct dense_setting *s, double left)
+static struct factor_step_cost solve_step(const struct dense_case *c, const struct dense_setting *s,
+                                          double left)
 {
     double rows = factor_most(left, s->block, s->grid.rows), b = s->block;
     double r = (double)c->problem.r, columns = factor_most(r, s->block, s->grid.columns);
@@ -55,10 +59,15 @@ static double solve_step(const struct dense_case *c, const struct dense_setting 
     /* of few right-hand sides only one row of the grid adds up, and one column hears of it:
      * dense_factor_narrow.c */
     int is_narrow = r <= b && s->grid.columns > 1;
-    double send = is_narrow ? factor_rounds_s(c, s->grid.columns, 1, b * r)
-                            : factor_cast_s(c, s, s->grid.columns, s->grid.rows, rows * b);
-    return send + factor_cast_s(c, s, s->grid.rows, is_narrow ? 1 : s->grid.columns, columns * b) +
-           compute * dense_crowd(c, s->grid.rows * s->grid.columns);
+    struct dense_cast_cost down = factor_cast(c, s, s->grid.rows, is_narrow ? 1 : s->grid.columns,
+                                              columns * b),
+                           along = {0, 0};
+    if (!is_narrow)
+        along = factor_cast(c, s, s->grid.columns, s->grid.rows, rows * b);
+    double sums = is_narrow ? factor_rounds_s(c, s->grid.columns, 1, b * r) : 0;
+    return (struct factor_step_cost){sums + along.next_s + down.next_s +
+                                         compute * dense_crowd(c, s->grid.rows * s->grid.columns),
+                                     factor_drain_s(along) + factor_drain_s(down)};
 }
 
 double factor_solve_cost(const struct dense_case *c, const struct dense_setting *s)
@@ -93,34 +102,39 @@ static double below_of(const struct dense_case *c, const struct dense_setting *s
     return fmax(0, left - fmin(s->block, (double)c->problem.n) / 2);
 }
 
-static double right_step(const struct dense_case *c, const struct dense_setting *s, double left)
+static struct factor_step_cost right_step(const struct dense_case *c, const struct dense_setting *s,
+                                          double left)
 {
     double b = fmin(s->block, (double)c->problem.n), below = below_of(c, s, left);
     double rows = factor_most(below, s->block, s->grid.rows);
     double columns = factor_most(below, s->block, s->grid.columns);
     if (below <= 0)
-        return panel_s(c, s, 0);
+        return (struct factor_step_cost){panel_s(c, s, 0), 0};
     double update = dense_flops(c->problem.type) / 2 * b * rows * columns *
                     dense_at_width(c->speed.gemm_s, b) * crowd(c, s);
-    return panel_s(c, s, rows) + factor_cast_s(c, s, s->grid.rows, 1, b * b) +
-           factor_cast_s(c, s, s->grid.columns, s->grid.rows, b * rows) +
-           factor_rounds_s(c, s->grid.rows, s->grid.columns, b * columns) +
-           2 * b * (rows + columns) * dense_bytes(c->problem.type) * c->speed.copy_s + update;
+    struct dense_cast_cost down = factor_cast(c, s, s->grid.rows, 1, b * b),
+                           along = factor_cast(c, s, s->grid.columns, s->grid.rows, b * rows);
+    return (struct factor_step_cost){
+        panel_s(c, s, rows) + down.next_s + along.next_s +
+            factor_rounds_s(c, s->grid.rows, s->grid.columns, b * columns) +
+            2 * b * (rows + columns) * dense_bytes(c->problem.type) * c->speed.copy_s + update,
+        factor_drain_s(down) + factor_drain_s(along)};
 }
 
-static double left_step(const struct dense_case *c, const struct dense_setting *s, double left)
+static struct factor_step_cost left_step(const struct dense_case *c, const struct dense_setting *s,
+                                         double left)
 {
     double b = s->block, rows = factor_most(left, s->block, s->grid.rows);
     double done = factor_most((double)c->problem.n - left, s->block, s->grid.columns);
     double update = dense_flops(c->problem.type) * b * rows * done *
                     dense_at_width(c->speed.gemm_s, b) * crowd(c, s);
-    double seconds = panel_s(c, s, rows) +
-                     factor_cast_s(c, s, s->grid.rows, s->grid.columns, b * (done + b)) +
+    struct dense_cast_cost down = factor_cast(c, s, s->grid.rows, s->grid.columns, b * (done + b));
+    double seconds = panel_s(c, s, rows) + down.next_s +
                      b * (rows + done) * dense_bytes(c->problem.type) * c->speed.copy_s + update;
     if (s->grid.columns > 1)
         seconds += factor_rounds_s(c, s->grid.columns, s->grid.rows, b * rows) +
-                   factor_cast_s(c, s, s->grid.rows, 1, b * b);
-    return seconds;
+                   factor_cast(c, s, s->grid.rows, 1, b * b).next_s;
+    return (struct factor_step_cost){seconds, factor_drain_s(down)};
 }
 
 static double tiles_s(const struct dense_case *c, const struct dense_setting *s)
@@ -132,8 +146,7 @@ static double tiles_s(const struct dense_case *c, const struct dense_setting *s)
     double tile = flops * b * b * b * dense_at_width(c->speed.gemm_s, b) * (1 + SMALL / b) +
                   (processes > 1 ? TASK_S : 0);
     double solve = flops / 2 * b * b * b * c->speed.trsm_s;
-    double parts = (s->grid.columns > 1 ? 1.0 / s->grid.rows : 0) +
-                   (s->grid.rows > 1 ? 1.0 / s->grid.columns : 0);
+    double parts = (s->grid.rows + s->grid.columns - 2) / processes;
     double messages = steps * steps / 2 * parts;
     double compute = (steps * steps * steps / 6 * tile + steps * steps / 2 * solve) / processes;
     double path = steps * (diagonal_s(c, b) + solve + tile);

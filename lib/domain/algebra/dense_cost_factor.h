@@ -29,12 +29,12 @@ static inline double factor_rounds_s(const struct dense_case *c, int members, in
 }
 
 /* A broadcast in each of so many groups of members. */
-static inline double factor_cast_s(const struct dense_case *c, const struct dense_setting *s,
-                                   int members, int groups, double elements)
+static inline struct dense_cast_cost factor_cast(const struct dense_case *c,
+                                                 const struct dense_setting *s, int members,
+                                                 int groups, double elements)
 {
     return dense_cast_cost(&c->place.network, s->bcast, members, groups,
-                           elements * dense_bytes(c->problem.type))
-        .next_s;
+                           elements * dense_bytes(c->problem.type));
 }
 
 /* What the busiest of `members` has of the last n elements: half a block more than the mean. */
@@ -47,10 +47,22 @@ static inline double factor_most(double n, int block, int members)
  * rows, or of few right-hand sides a block, and a row of blocks along the columns. */
 double factor_solve_cost(const struct dense_case *c, const struct dense_setting *s);
 
-/* The sum of a step's cost over all steps, of which `left` columns are left: cheaper than all. In
- * each of them all wait once for members on loaded hosts. */
+/* A step: until the next one may begin, and how much later the last member has done this one, for
+ * whom others had to pass on what it needed. */
+struct factor_step_cost {
+    double seconds, drain_s;
+};
+
+static inline double factor_drain_s(struct dense_cast_cost cast)
+{
+    return cast.all_s - cast.next_s;
+}
+
+/* All steps, of which `left` columns are left, until all members have done them; the cost of some
+ * is computed, which is cheaper than all. In each of them all wait once for members on loaded
+ * hosts. */
 double factor_steps_s(const struct dense_case *c, const struct dense_setting *s, double n,
-                      double (*step)(const struct dense_case *c, const struct dense_setting *s,
-                                     double left));
+                      struct factor_step_cost (*step)(const struct dense_case *c,
+                                                      const struct dense_setting *s, double left));
 
 #endif

@@ -74,18 +74,21 @@ static double update_s(const struct dense_case *c, const struct dense_setting *s
            ADDED * sums * dense_bytes(c->problem.type) * c->speed.copy_s;
 }
 
-static double block_step(const struct dense_case *c, const struct dense_setting *s, double left)
+static struct factor_step_cost block_step(const struct dense_case *c, const struct dense_setting *s,
+                                          double left)
 {
     const struct covey_dense_problem *p = &c->problem;
     double reflectors = fmin((double)p->m, (double)p->n), b = fmin(s->block, reflectors);
     double rows = factor_most((double)p->m - reflectors + left, s->block, s->grid.rows);
     double columns = factor_most((double)p->n - reflectors + left, s->block, s->grid.columns);
     double panel = panel_s(c, s, rows), update = update_s(c, s, rows, columns);
-    double cast = factor_cast_s(c, s, s->grid.columns, s->grid.rows, b * (rows + b));
+    struct dense_cast_cost cast = factor_cast(c, s, s->grid.columns, s->grid.rows, b * (rows + b));
     if (s->grid.columns == 1)
-        return panel + update;
-    return fmax(update + panel / s->grid.columns + c->place.network.alpha_s,
-                update_s(c, s, rows, b) + panel + cast);
+        return (struct factor_step_cost){panel + update, 0};
+    return (struct factor_step_cost){
+        fmax(update + panel / s->grid.columns + c->place.network.alpha_s,
+             update_s(c, s, rows, b) + panel + cast.next_s),
+        factor_drain_s(cast)};
 }
 
 /* Reflectors applied to the right-hand sides, and R solved. */
@@ -97,7 +100,7 @@ static double block_solve_s(const struct dense_case *c, const struct dense_setti
     double speed = r < 8 ? c->speed.vector_s : dense_at_width(c->speed.gemm_s, b);
     if (p->r < 1)
         return 0;
-    return ceil(n / b) * (factor_cast_s(c, s, s->grid.columns, s->grid.rows, b * (m + b)) +
+    return ceil(n / b) * (factor_cast(c, s, s->grid.columns, s->grid.rows, b * (m + b)).next_s +
                           factor_rounds_s(c, s->grid.rows, s->grid.columns, b * r)) +
            2 * dense_flops(p->type) * m * n * r * speed + factor_solve_cost(c, s);
 }
@@ -124,12 +127,12 @@ static double tsqr_s(const struct dense_case *c, const struct dense_setting *s)
     double seconds =
         flops * products(m, n) * fmax(dense_at_order(c->speed.qr_s, n), panel / 2) * crowd +
         levels * (factor_message_s(c, members / 2.0, n * n) + flops / 3 * n * n * n * panel) +
-        factor_cast_s(c, s, members, 1, n * n);
+        factor_cast(c, s, members, 1, n * n).all_s;
     if (r > 0)
         seconds +=
             2 * flops * m * n * r * c->speed.vector_s * crowd +
             levels * (factor_message_s(c, members / 2.0, n * r) + 2 * flops * n * n * r * panel) +
-            factor_cast_s(c, s, members, 1, n * r);
+            factor_cast(c, s, members, 1, n * r).all_s;
     return seconds;
 }
 

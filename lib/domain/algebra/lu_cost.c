@@ -122,27 +122,30 @@ static struct step_cost step_cost(const struct dense_case *c, const struct dense
     return cost;
 }
 
-static double step_s(const struct dense_case *c, const struct dense_setting *s, double left,
-                     int tournament)
+static double step_s(const struct dense_case *c, const struct dense_setting *s,
+                     const struct step_cost *cost)
 {
-    struct step_cost cost = step_cost(c, s, left, tournament);
     if (!s->lookahead)
-        return cost.panel + cost.cast.next_s + cost.update;
-    return fmax(cost.update + cost.panel / s->grid.columns +
+        return cost->panel + cost->cast.next_s + cost->update;
+    return fmax(cost->update + cost->panel / s->grid.columns +
                     dense_alpha_s(&c->place.network, s->grid.rows),
-                cost.narrow + cost.panel + cost.cast.next_s);
+                cost->narrow + cost->panel + cost->cast.next_s);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 static double factor_s(const struct dense_case *c, const struct dense_setting *s, int tournament)
 {
-    double n = fmin(rows_of(c), (double)c->problem.n), seconds = 0;
+    double n = fmin(rows_of(c), (double)c->problem.n), begun_s = 0, done_s = 0;
     double steps = ceil(n / s->block);
     int samples = steps < SAMPLES ? (int)steps : SAMPLES;
-    for (int i = 0; i < samples; i++)
-        seconds += step_s(c, s, n * (1 - (i + 0.5) / samples), tournament);
-    return samples > 0 ? seconds * steps / samples : 0;
+    for (int i = 0; i < samples; i++) {
+        struct step_cost cost = step_cost(c, s, n * (1 - (i + 0.5) / samples), tournament);
+        begun_s += steps / samples * step_s(c, s, &cost);
+        /* the last member of a row has the panel later */
+        done_s = fmax(done_s, begun_s + cost.cast.all_s - cost.cast.next_s);
+    }
+    return done_s;
 }
 
 static double solve_s(const struct dense_case *c, const struct dense_setting *s)

@@ -156,6 +156,34 @@ static void a_ring_passes_one_message_at_a_time(void)
     CU_ASSERT_DOUBLE_EQUAL(tree, 3 * (4e-5 + 1e-6), 1e-12);
 }
 
+/* A slow link is all that counts: in the ring of four the only panel is passed on twice before the
+ * last member has it, and of many panels only the ends are late. */
+static void the_last_member_of_a_ring_counts(void)
+{
+    struct dense_case c = case_of(COVEY_DENSE_CHOLESKY, (const int64_t[]){300, 300, 0}, 0, 1e-4);
+    const struct dense_op *op = dense_op_of(COVEY_DENSE_CHOLESKY);
+    struct dense_setting s = {.grid = {1, 4}, .block = 192, .bcast = DENSE_1RING_M};
+    double panel = (300 * 0.75 - 192 / 2.0) * 192 * 8 * 1e-4; /* the mean of what is below */
+    CU_ASSERT_DOUBLE_EQUAL(op->cost(1, &c, &s), 3 * panel, panel / 20);
+    s.block = 10;
+    CU_ASSERT_DOUBLE_EQUAL(op->cost(1, &c, &s), 300 * 300 / 2 * 8 * 1e-4,
+                           0.1 * 300 * 300 / 2 * 8 * 1e-4);
+    c = case_of(COVEY_DENSE_LU, (const int64_t[]){300, 300, 0}, 0, 1e-4);
+    s = (struct dense_setting){.grid = {1, 4}, .block = 300, .bcast = DENSE_1RING_M};
+    panel = (150 + 300) * 300 * 8 * 1e-4;
+    CU_ASSERT_DOUBLE_EQUAL(dense_op_of(COVEY_DENSE_LU)->cost(1, &c, &s), 3 * panel, panel / 10);
+}
+
+/* Over a slow link: a tile goes to the others of its row and of its column. */
+static void members_have_their_own_tiles(void)
+{
+    struct dense_case c = case_of(COVEY_DENSE_CHOLESKY, (const int64_t[]){640, 640, 0}, 0, 1e-4);
+    double all = 640 * 640 / 2 * 8 * 1e-4;
+    CU_ASSERT_DOUBLE_EQUAL(seconds_of(&c, "tiles", (struct dense_grid){1, 4}), all * 3 / 4,
+                           all / 50);
+    CU_ASSERT_DOUBLE_EQUAL(seconds_of(&c, "tiles", (struct dense_grid){2, 2}), all / 2, all / 50);
+}
+
 static void few_messages_cost_little_where_few_send(void)
 {
     struct dense_case c = case_of(COVEY_DENSE_CHOLESKY, (const int64_t[]){100, 100, 1}, 1e-3, 1e-9);
@@ -223,6 +251,8 @@ int main(void)
         {"messages wait for others", messages_wait_for_those_that_are_sent_meanwhile},
         {"a crowd gains nothing", more_processes_than_processors_gain_nothing},
         {"a ring passes one message at a time", a_ring_passes_one_message_at_a_time},
+        {"the last member of a ring counts", the_last_member_of_a_ring_counts},
+        {"members have their own tiles", members_have_their_own_tiles},
         {"lone messages cost little", few_messages_cost_little_where_few_send},
         {"members at rest are taken", members_at_rest_are_taken},
         {"costs are numbers and grow", costs_are_numbers_and_grow},
