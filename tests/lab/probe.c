@@ -7,14 +7,16 @@
  *   probe sink PORT                 takes one stream and prints its rate in Mbit/s
  *   probe send ADDRESS PORT BYTES   sends such a stream
  *   probe burn MILLISECONDS         computes for that long; prints the share of a core it got
- *   probe burst MILLISECONDS        sleeps, and computes for that long, some times; prints the
- * share of a core that it got then, the median probe hear PORT                 prints "heard" when
- * a broadcast comes within HEAR_MS probe shout PORT                broadcasts a few datagrams probe
- * hog                       computes for ever probe flood ADDRESS PORT BITS   sends datagrams for
- * ever, at so many bits per second probe beat MICROSECONDS         wakes up every so often on every
- * core that it may use, before all others: needs root. Whether a host has used its share of a core
- * is looked at when the scheduler runs, at the next tick (4 ms) where nothing wakes up; then it is
- * without for as many periods. With a beat of 500 it has 1 ms of 10 instead of 4 of 40
+ *   probe burst MILLISECONDS        so some times, each after a sleep; prints the median share
+ *   probe hear PORT                 prints "heard" when a broadcast comes within HEAR_MS
+ *   probe shout PORT                broadcasts a few datagrams
+ *   probe hog                       computes for ever
+ *   probe flood ADDRESS PORT BITS   sends datagrams for ever, at so many bits per second
+ *   probe beat MICROSECONDS         wakes up every so often on each core, before all others
+ *
+ * Whether a host has used its share of a core is looked at when the scheduler runs, at the next
+ * tick (4 ms) where nothing wakes up; then it is without for as many periods. With a beat of 500,
+ * which needs root, it has 1 ms of 10 instead of 4 of 40.
  *
  * A peer may start later than its asker: ping and send try again for PATIENCE_MS.
  */
