@@ -183,7 +183,7 @@ static double demand(const struct sample_source *source, const struct sample *ba
     if (busy < 0)
         return last->has_load && !source->limited ? last->load[0] : FIGURE_UNKNOWN;
     double cores = source->cores > 1 ? source->cores : 1;
-    double whole = source->cores / cores; /* a quota of less than one counts as one */
+    double whole = at_most(source->cores, 1); /* a quota of less than one counts as one */
     double ended = last->at_us > base->at_us ? (double)(last->ended_us - base->ended_us) /
                                                    (double)(last->at_us - base->at_us) / whole
                                              : 0;

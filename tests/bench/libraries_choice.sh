@@ -51,7 +51,7 @@ chain() { # a topology of four switches in a row
 in_lab() { # NETWORK OPTION...
     local hog
     for hog in $HOGS; do set -- "$@" --hog "$hog"; done
-    [ -z "${CPU:-}" ] || set -- "$@" --cpu "$CPU"
+    [ -z "${CPU:-}" ] || set -- "$@" --cpu "$CPU" --pin
     "$root/tests/lab/vm.sh" "${@:2}" --ipv4-only -- "$0" --on "$1" "$HOSTS" 2> >(grep -v ' joined (' >&2)
 }
 

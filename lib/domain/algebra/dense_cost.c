@@ -163,6 +163,26 @@ struct dense_cast_cost dense_cast_cost(const struct covey_domain_network *networ
     }
 }
 
+double dense_drain_s(struct dense_cast_cost cast)
+{
+    return cast.all_s - cast.next_s;
+}
+
+#define SAMPLES 48 /* steps of which the cost is computed; between them it is a line */
+
+double dense_steps_s(const struct dense_case *c, const struct dense_setting *s, double n,
+                     dense_step_fn *step)
+{
+    double steps = ceil(n / s->block), begun_s = 0, done_s = 0;
+    int samples = steps < SAMPLES ? (int)steps : SAMPLES;
+    for (int i = 0; i < samples; i++) {
+        struct dense_step_cost cost = step(c, s, n * (1 - (i + 0.5) / samples));
+        begun_s += steps / samples * cost.seconds;
+        done_s = fmax(done_s, begun_s + cost.drain_s);
+    }
+    return done_s;
+}
+
 /* ---- The search ------------------------------------------------------------------------------ */
 
 struct search {

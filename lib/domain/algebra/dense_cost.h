@@ -130,4 +130,21 @@ struct dense_cast_cost {
 struct dense_cast_cost dense_cast_cost(const struct covey_domain_network *network, int bcast,
                                        int members, double casts, double bytes);
 
+/* How much later than the next process the last one has it, for others had to pass it on. */
+double dense_drain_s(struct dense_cast_cost cast);
+
+/* One of the steps in which a factorization goes through a matrix. */
+struct dense_step_cost {
+    double seconds; /* until the next one may begin */
+    double drain_s; /* how much later the last member has done this one */
+};
+
+typedef struct dense_step_cost dense_step_fn(const struct dense_case *c,
+                                             const struct dense_setting *s, double left);
+
+/* All steps of n columns, of which `left` are left in each, until all members have done them: the
+ * cost of some is computed, which is cheaper than of all. */
+double dense_steps_s(const struct dense_case *c, const struct dense_setting *s, double n,
+                     dense_step_fn *step);
+
 #endif

@@ -20,7 +20,6 @@
 #define SMALL 8.0
 #define TASK_S 2e-6
 #define TILES_MAX 2048 /* in a column: a table of all of them stands at each member */
-#define SAMPLES 48     /* steps of which the cost is computed; between them it is a line */
 
 static const char *const names[] = {"local", "right", "left", "tiles", NULL};
 
@@ -33,22 +32,8 @@ static const char *refusal(int algorithm, const struct dense_case *c)
 
 /* ---- Shared ---------------------------------------------------------------------------------- */
 
-double factor_steps_s(const struct dense_case *c, const struct dense_setting *s, double n,
-                      struct factor_step_cost (*step)(const struct dense_case *c,
-                                                      const struct dense_setting *s, double left))
-{
-    double steps = ceil(n / s->block), begun_s = 0, done_s = 0;
-    int samples = steps < SAMPLES ? (int)steps : SAMPLES;
-    for (int i = 0; i < samples; i++) {
-        struct factor_step_cost cost = step(c, s, n * (1 - (i + 0.5) / samples));
-        begun_s += steps / samples * (cost.seconds + domain_wait_s(&c->place));
-        done_s = fmax(done_s, begun_s + cost.drain_s);
-    }
-    return done_s;
-}
-
-static struct factor_step_cost solve_step(const struct dense_case *c, const struct dense_setting *s,
-                                          double left)
+static struct dense_step_cost solve_step(const struct dense_case *c, const struct dense_setting *s,
+                                         double left)
 {
     double rows = factor_most(left, s->block, s->grid.rows), b = s->block;
     double r = (double)c->problem.r, columns = factor_most(r, s->block, s->grid.columns);
@@ -65,14 +50,15 @@ static struct factor_step_cost solve_step(const struct dense_case *c, const stru
     if (!is_narrow)
         along = factor_cast(c, s, s->grid.columns, s->grid.rows, rows * b);
     double sums = is_narrow ? factor_rounds_s(c, s->grid.columns, 1, b * r) : 0;
-    return (struct factor_step_cost){sums + along.next_s + down.next_s +
-                                         compute * dense_crowd(c, s->grid.rows * s->grid.columns),
-                                     factor_drain_s(along) + factor_drain_s(down)};
+    return (struct dense_step_cost){sums + along.next_s + down.next_s +
+                                        compute * dense_crowd(c, s->grid.rows * s->grid.columns) +
+                                        domain_wait_s(&c->place),
+                                    dense_drain_s(along) + dense_drain_s(down)};
 }
 
 double factor_solve_cost(const struct dense_case *c, const struct dense_setting *s)
 {
-    return c->problem.r > 0 ? factor_steps_s(c, s, (double)c->problem.n, solve_step) : 0;
+    return c->problem.r > 0 ? dense_steps_s(c, s, (double)c->problem.n, solve_step) : 0;
 }
 
 /* ---- One step -------------------------------------------------------------------------------- */
@@ -87,12 +73,14 @@ static double crowd(const struct dense_case *c, const struct dense_setting *s)
     return dense_crowd(c, s->grid.rows * s->grid.columns);
 }
 
-/* The diagonal block and the panel below it, in a grid column; the others wait. */
+/* The diagonal block and the panel below it, in a grid column; the others wait, and all for a
+ * member on a loaded host. */
 static double panel_s(const struct dense_case *c, const struct dense_setting *s, double rows)
 {
     double b = fmin(s->block, (double)c->problem.n);
     return (diagonal_s(c, b) + dense_flops(c->problem.type) / 2 * b * b * rows * c->speed.trsm_s) *
-           dense_crowd(c, s->grid.rows);
+               dense_crowd(c, s->grid.rows) +
+           domain_wait_s(&c->place);
 }
 
 /* Half a block less than what is left before the step, in the mean: 0 where one block is all, of
@@ -102,27 +90,27 @@ static double below_of(const struct dense_case *c, const struct dense_setting *s
     return fmax(0, left - fmin(s->block, (double)c->problem.n) / 2);
 }
 
-static struct factor_step_cost right_step(const struct dense_case *c, const struct dense_setting *s,
-                                          double left)
+static struct dense_step_cost right_step(const struct dense_case *c, const struct dense_setting *s,
+                                         double left)
 {
     double b = fmin(s->block, (double)c->problem.n), below = below_of(c, s, left);
     double rows = factor_most(below, s->block, s->grid.rows);
     double columns = factor_most(below, s->block, s->grid.columns);
     if (below <= 0)
-        return (struct factor_step_cost){panel_s(c, s, 0), 0};
+        return (struct dense_step_cost){panel_s(c, s, 0), 0};
     double update = dense_flops(c->problem.type) / 2 * b * rows * columns *
                     dense_at_width(c->speed.gemm_s, b) * crowd(c, s);
     struct dense_cast_cost down = factor_cast(c, s, s->grid.rows, 1, b * b),
                            along = factor_cast(c, s, s->grid.columns, s->grid.rows, b * rows);
-    return (struct factor_step_cost){
+    return (struct dense_step_cost){
         panel_s(c, s, rows) + down.next_s + along.next_s +
             factor_rounds_s(c, s->grid.rows, s->grid.columns, b * columns) +
             2 * b * (rows + columns) * dense_bytes(c->problem.type) * c->speed.copy_s + update,
-        factor_drain_s(down) + factor_drain_s(along)};
+        dense_drain_s(down) + dense_drain_s(along)};
 }
 
-static struct factor_step_cost left_step(const struct dense_case *c, const struct dense_setting *s,
-                                         double left)
+static struct dense_step_cost left_step(const struct dense_case *c, const struct dense_setting *s,
+                                        double left)
 {
     double b = s->block, rows = factor_most(left, s->block, s->grid.rows);
     double done = factor_most((double)c->problem.n - left, s->block, s->grid.columns);
@@ -134,7 +122,7 @@ static struct factor_step_cost left_step(const struct dense_case *c, const struc
     if (s->grid.columns > 1)
         seconds += factor_rounds_s(c, s->grid.columns, s->grid.rows, b * rows) +
                    factor_cast(c, s, s->grid.rows, 1, b * b).next_s;
-    return (struct factor_step_cost){seconds, factor_drain_s(down)};
+    return (struct dense_step_cost){seconds, dense_drain_s(down)};
 }
 
 static double tiles_s(const struct dense_case *c, const struct dense_setting *s)
@@ -176,9 +164,9 @@ static double cost(int algorithm, const struct dense_case *c, const struct dense
     case CHOLESKY_LOCAL:
         return local_s(c);
     case CHOLESKY_RIGHT:
-        return factor_steps_s(c, s, n, right_step) + solve;
+        return dense_steps_s(c, s, n, right_step) + solve;
     case CHOLESKY_LEFT:
-        return factor_steps_s(c, s, n, left_step) + solve;
+        return dense_steps_s(c, s, n, left_step) + solve;
     default: {
         double seconds = tiles_s(c, s);
         return seconds < 0 ? seconds : seconds + solve;

@@ -47,22 +47,4 @@ static inline double factor_most(double n, int block, int members)
  * rows, or of few right-hand sides a block, and a row of blocks along the columns. */
 double factor_solve_cost(const struct dense_case *c, const struct dense_setting *s);
 
-/* A step: until the next one may begin, and how much later the last member has done this one, for
- * whom others had to pass on what it needed. */
-struct factor_step_cost {
-    double seconds, drain_s;
-};
-
-static inline double factor_drain_s(struct dense_cast_cost cast)
-{
-    return cast.all_s - cast.next_s;
-}
-
-/* All steps, of which `left` columns are left, until all members have done them; the cost of some
- * is computed, which is cheaper than all. In each of them all wait once for members on loaded
- * hosts. */
-double factor_steps_s(const struct dense_case *c, const struct dense_setting *s, double n,
-                      struct factor_step_cost (*step)(const struct dense_case *c,
-                                                      const struct dense_setting *s, double left));
-
 #endif

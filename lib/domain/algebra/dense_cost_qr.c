@@ -17,6 +17,7 @@
  * A flop is half a product with its sum.
  */
 #include "lib/domain/algebra/dense_cost_factor.h"
+#include "lib/domain/place/place.h"
 
 static const char *const names[] = {"local", "block", "tsqr", NULL};
 
@@ -74,21 +75,23 @@ static double update_s(const struct dense_case *c, const struct dense_setting *s
            ADDED * sums * dense_bytes(c->problem.type) * c->speed.copy_s;
 }
 
-static struct factor_step_cost block_step(const struct dense_case *c, const struct dense_setting *s,
-                                          double left)
+static struct dense_step_cost block_step(const struct dense_case *c, const struct dense_setting *s,
+                                         double left)
 {
     const struct covey_dense_problem *p = &c->problem;
     double reflectors = fmin((double)p->m, (double)p->n), b = fmin(s->block, reflectors);
     double rows = factor_most((double)p->m - reflectors + left, s->block, s->grid.rows);
     double columns = factor_most((double)p->n - reflectors + left, s->block, s->grid.columns);
     double panel = panel_s(c, s, rows), update = update_s(c, s, rows, columns);
+    double wait = domain_wait_s(&c->place);
     struct dense_cast_cost cast = factor_cast(c, s, s->grid.columns, s->grid.rows, b * (rows + b));
     if (s->grid.columns == 1)
-        return (struct factor_step_cost){panel + update, 0};
-    return (struct factor_step_cost){
+        return (struct dense_step_cost){panel + update + wait, 0};
+    return (struct dense_step_cost){
         fmax(update + panel / s->grid.columns + c->place.network.alpha_s,
-             update_s(c, s, rows, b) + panel + cast.next_s),
-        factor_drain_s(cast)};
+             update_s(c, s, rows, b) + panel + cast.next_s) +
+            wait,
+        dense_drain_s(cast)};
 }
 
 /* Reflectors applied to the right-hand sides, and R solved. */
@@ -143,7 +146,7 @@ static double cost(int algorithm, const struct dense_case *c, const struct dense
     case QR_LOCAL:
         return local_s(c);
     case QR_BLOCK:
-        return factor_steps_s(c, s, reflectors, block_step) + block_solve_s(c, s);
+        return dense_steps_s(c, s, reflectors, block_step) + block_solve_s(c, s);
     default:
         return tsqr_s(c, s);
     }

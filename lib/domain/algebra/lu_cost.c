@@ -23,7 +23,6 @@
 #include "lib/domain/algebra/lu.h"
 #include "lib/domain/place/place.h"
 
-#define SAMPLES 48    /* steps of which the cost is computed; between them it is a line */
 #define STREAM 0.25   /* of a copy */
 #define REFINEMENTS 3 /* rounds that a solution in single precision usually takes */
 
@@ -122,30 +121,36 @@ static struct step_cost step_cost(const struct dense_case *c, const struct dense
     return cost;
 }
 
-static double step_s(const struct dense_case *c, const struct dense_setting *s,
-                     const struct step_cost *cost)
+static struct dense_step_cost step(const struct dense_case *c, const struct dense_setting *s,
+                                   double left, int tournament)
 {
-    if (!s->lookahead)
-        return cost->panel + cost->cast.next_s + cost->update;
-    return fmax(cost->update + cost->panel / s->grid.columns +
-                    dense_alpha_s(&c->place.network, s->grid.rows),
-                cost->narrow + cost->panel + cost->cast.next_s);
+    struct step_cost cost = step_cost(c, s, left, tournament);
+    double seconds = cost.panel + cost.cast.next_s + cost.update;
+    if (s->lookahead)
+        seconds = fmax(cost.update + cost.panel / s->grid.columns +
+                           dense_alpha_s(&c->place.network, s->grid.rows),
+                       cost.narrow + cost.panel + cost.cast.next_s);
+    return (struct dense_step_cost){seconds, dense_drain_s(cost.cast)};
+}
+
+static struct dense_step_cost partial_step(const struct dense_case *c,
+                                           const struct dense_setting *s, double left)
+{
+    return step(c, s, left, 0);
+}
+
+static struct dense_step_cost tournament_step(const struct dense_case *c,
+                                              const struct dense_setting *s, double left)
+{
+    return step(c, s, left, 1);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 static double factor_s(const struct dense_case *c, const struct dense_setting *s, int tournament)
 {
-    double n = fmin(rows_of(c), (double)c->problem.n), begun_s = 0, done_s = 0;
-    double steps = ceil(n / s->block);
-    int samples = steps < SAMPLES ? (int)steps : SAMPLES;
-    for (int i = 0; i < samples; i++) {
-        struct step_cost cost = step_cost(c, s, n * (1 - (i + 0.5) / samples), tournament);
-        begun_s += steps / samples * step_s(c, s, &cost);
-        /* the last member of a row has the panel later */
-        done_s = fmax(done_s, begun_s + cost.cast.all_s - cost.cast.next_s);
-    }
-    return done_s;
+    return dense_steps_s(c, s, fmin(rows_of(c), (double)c->problem.n),
+                         tournament ? tournament_step : partial_step);
 }
 
 static double solve_s(const struct dense_case *c, const struct dense_setting *s)
