@@ -5,9 +5,9 @@
  *   covey run -n P choice_times [-c] sort|fft|gemm|solve|cholesky|qr|poisson SIZE...
  *
  * SIZE is a number of keys, the sizes of an array or a grid with x between them, or the rows of a
- * square matrix. Of each algorithm, and of the choice, a handle; they run in turns, of which each
- * begins with another one, so that what changes meanwhile meets all of them, and times of the
- * slowest member count. In its turn each runs once for the caches, and as threads of BLAS that
+ * square matrix. Of each algorithm, and of the choice, a handle; they run in turns, each of them in
+ * another order, so that what changes meanwhile meets all of them, and times of the slowest member
+ * count. In its turn each runs once for the caches, and as threads of BLAS that
  * another one has left wait for work for a while, and take a processor meanwhile; the median of the
  * next runs is its time in that turn. One that takes more than FAR times the best in a first run
  * stays out of the turns. The choice runs before, for it learns: until the same algorithm was
@@ -32,7 +32,7 @@
 #include "lib/domain/covey_domain.h"
 #include "tests/bench/seconds.h"
 
-enum { TURNS_LEAST = 7, TURNS_MOST = 15, RUNS_MOST = 9, LEARNED_MOST = 12, STABLE = 3 };
+enum { TURNS_LEAST = 7, TURNS_MOST = 41, RUNS_MOST = 9, LEARNED_MOST = 20, STABLE = 3 };
 enum { PLANS_LEAST = 3, PLANS_MOST = 9, CHOSEN_LEAST = 5, CHOSEN_MOST = 15 };
 enum { ALGORITHMS_MOST = 16, NAME = 24, TABLE = 2000 };
 #define FAR 2.5
@@ -313,7 +313,7 @@ struct turns {
     char expected[TABLE]; /* likewise */
     struct job jobs[ALGORITHMS_MOST + 1];
     int is_far[ALGORITHMS_MOST + 1];
-    double once_s[ALGORITHMS_MOST + 1]; /* the second run of all */
+    double once_s[ALGORITHMS_MOST + 1]; /* before the turns */
     double seconds[ALGORITHMS_MOST + 1][TURNS_MOST];
 };
 
@@ -392,7 +392,19 @@ static void read_names(struct turns *t, const char *table)
     }
 }
 
-/* Two runs of each algorithm, of which the second one says whether it is far from the best. */
+/* The least of some runs after the first one: it says whether an algorithm is far from the best. */
+static double run_some(struct turns *t, struct job *job, double best_s)
+{
+    double first_s = run_once(t, job, 0), least_s = INFINITY, seconds = first_s;
+    if (first_s > 10 * FAR * best_s)
+        return first_s;
+    for (int k = 1; seconds >= 0 && k < (least_s < TURN_S ? RUNS_MOST : 2); k++) {
+        seconds = run_once(t, job, (uint64_t)k);
+        least_s = fmin(least_s, seconds);
+    }
+    return seconds < 0 ? seconds : least_s;
+}
+
 static int make_all(struct turns *t)
 {
     struct job first;
@@ -406,19 +418,17 @@ static int make_all(struct turns *t)
         error = learn(t);
     for (int i = 0; error == 0 && i <= t->n; i++) {
         error = i < t->n ? make(t, t->names[i], &t->jobs[i]) : 0;
-        for (int k = 0; error == 0 && k < 2; k++) {
-            t->once_s[i] = run_once(t, &t->jobs[i], (uint64_t)k);
-            error = t->once_s[i] < 0 ? -1 : 0;
-            if (t->once_s[i] > 10 * FAR * best)
-                break;
-        }
+        t->once_s[i] = error == 0 ? run_some(t, &t->jobs[i], best) : -1;
+        error = t->once_s[i] < 0 ? -1 : 0;
         best = fmin(best, t->once_s[i]);
     }
     for (int i = 0; i < t->n; i++)
         t->is_far[i] = t->once_s[i] > FAR * best;
     double all_s = 0;
     for (int i = 0; i <= t->n; i++)
-        all_s += t->is_far[i] ? 0 : 2 * t->once_s[i];
+        all_s += t->is_far[i] ? 0
+                              : (t->library->has_threads ? SETTLE_NS * 1e-9 : 0) +
+                                    fmax(2 * t->once_s[i], TURN_S);
     t->turns = (int)fmin(fmax(ENOUGH_S / all_s, TURNS_LEAST), TURNS_MOST);
     return error;
 }
@@ -476,6 +486,26 @@ static void print(struct turns *t)
     fflush(stdout);
 }
 
+/* All in an order that is drawn, by all members alike: none always follows the same other one. */
+static int take_turn(struct turns *t, int turn)
+{
+    int order[ALGORITHMS_MOST + 1], error = 0;
+    uint64_t seed = (uint64_t)turn + 1;
+    for (int i = 0; i <= t->n; i++) {
+        int k = (int)((next(&seed) >> 33) % (uint64_t)(i + 1));
+        order[i] = order[k];
+        order[k] = i;
+    }
+    for (int k = 0; error == 0 && k <= t->n; k++) {
+        int i = order[k];
+        if (t->is_far[i])
+            continue;
+        t->seconds[i][turn] = run_in_turn(t, &t->jobs[i], t->once_s[i], (uint64_t)turn);
+        error = t->seconds[i][turn] < 0 ? -1 : 0;
+    }
+    return error;
+}
+
 static int measure(covey_team_t *team, const struct library *library, const char *size)
 {
     struct turns *t = calloc(1, sizeof *t);
@@ -485,13 +515,7 @@ static int measure(covey_team_t *team, const struct library *library, const char
         error = make_all(t);
     }
     for (int r = 0; error == 0 && r < t->turns; r++)
-        for (int k = 0; error == 0 && k <= t->n; k++) {
-            int i = (r + k) % (t->n + 1);
-            if (t->is_far[i])
-                continue;
-            t->seconds[i][r] = run_in_turn(t, &t->jobs[i], t->once_s[i], (uint64_t)r);
-            error = t->seconds[i][r] < 0 ? -1 : 0;
-        }
+        error = take_turn(t, r);
     if (error == 0 && covey_team_rank(team) == 0)
         print(t);
     for (int i = 0; t != NULL && i <= t->n; i++)
@@ -500,8 +524,8 @@ static int measure(covey_team_t *team, const struct library *library, const char
     return error;
 }
 
-/* Plans until one takes what an earlier one took: what was never run may be tried once. Of that one
- * the first run does not count, which opens links. */
+/* Plans until one takes what the one before took: what was never run may be tried, and what was
+ * disturbed once more. Of that one the first run does not count, which opens links. */
 static int choose_for_long(struct turns *t)
 {
     int error = 0, is_last = 0;
@@ -511,8 +535,7 @@ static int choose_for_long(struct turns *t)
         if (error < 0)
             break;
         const char *taken = t->library->taken(&t->jobs[0]);
-        for (int i = 0; i < t->n; i++)
-            is_last |= plan + 1 >= PLANS_LEAST && strcmp(t->names[i], taken) == 0;
+        is_last = plan + 1 >= PLANS_LEAST && strcmp(t->names[t->n - 1], taken) == 0;
         is_last |= plan + 1 == PLANS_MOST;
         snprintf(t->names[t->n++], sizeof t->names[0], "%s", taken);
         for (int i = 0; error == 0 && i < (is_last ? 1 : 2); i++)

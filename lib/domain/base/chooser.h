@@ -17,6 +17,7 @@ struct domain_algorithm {
     double factor;     /* by which the seconds are multiplied; 0: 1 */
     double measured_s; /* what the last run took */
     double runs;
+    double again; /* how often it was tried again after it had turned out slower than others */
 };
 
 /* What it is expected to take, with what earlier runs say. */

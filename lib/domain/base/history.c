@@ -12,6 +12,11 @@
  * An algorithm that has not run is taken to be no slower than predicted, to be faster by as much as
  * those that have, and where one of these is known by a quarter besides, for a prediction may be
  * off by that: it is tried once if that makes it the fastest, and then it is known.
+ *
+ * A short run is over before what disturbs it is: where two members have begun on one processor, or
+ * some other program wakes up, all runs of a trial may have been disturbed. What takes little time
+ * and turned out slower than others, though the formula and what others took of theirs make it the
+ * fastest, is tried again, "again." times; since "since." runs the fastest counts once more.
  */
 #include "lib/domain/base/history.h"
 
@@ -29,12 +34,14 @@
 #define TRIAL 0.75    /* of what is expected, for what has not run */
 #define EARLY_RUNS 8  /* of a plan, which all are told */
 #define LATE_RUNS 32  /* of which one is */
+#define SHORT_S 0.05  /* what takes less is tried again, */
+#define AGAIN_MOST 2  /* so often */
 
-enum { FACTOR, TOOK, RUNS, KINDS };
+enum { FACTOR, TOOK, RUNS, AGAIN, SINCE, KINDS };
 
 static double look_up(int kind, const char *problem, const char *algorithm, double set)
 {
-    static const char *const kinds[KINDS] = {"factor", "took", "runs"};
+    static const char *const kinds[KINDS] = {"factor", "took", "runs", "again", "since"};
     char name[DOMAIN_FIGURE_NAME];
     int length = snprintf(name, sizeof name, "%s.%s.%s", kinds[kind], problem, algorithm);
     if (length < 0 || (size_t)length >= sizeof name)
@@ -56,11 +63,12 @@ void domain_history_note(const char *problem, const char *algorithm, double pred
         return;
     double runs = look_up(RUNS, problem, algorithm, 0), ratio = bounded(measured_s / predicted_s);
     double before = look_up(FACTOR, problem, algorithm, 0), factor = ratio;
+    double runs_since = runs - look_up(SINCE, problem, algorithm, 0);
     if (before <= 0 || runs < 1)
         factor = ratio > 1 ? sqrt(ratio) : ratio;
-    else if (runs > 1 && runs < STEADY_RUNS)
+    else if (runs > 1 && runs_since < STEADY_RUNS)
         factor = fmin(before, ratio);
-    else if (runs >= STEADY_RUNS)
+    else if (runs > 1)
         factor = pow(before, 1 - PART) * pow(ratio, PART);
     look_up(FACTOR, problem, algorithm, factor);
     look_up(TOOK, problem, algorithm, measured_s);
@@ -88,6 +96,7 @@ void domain_history_look(const char *problem, struct domain_algorithm *rows, int
         rows[i].factor = look_up(FACTOR, problem, rows[i].name, 0);
         rows[i].measured_s = look_up(TOOK, problem, rows[i].name, 0);
         rows[i].runs = look_up(RUNS, problem, rows[i].name, 0);
+        rows[i].again = look_up(AGAIN, problem, rows[i].name, 0);
     }
 }
 
@@ -114,8 +123,46 @@ void domain_history_expect(const char *problem, struct domain_algorithm *rows, i
     set_others(rows, n);
 }
 
+/* What `at` would take if it were as much slower or faster than its formula as the others. */
+static double undisturbed_factor(const struct domain_algorithm *rows, int n, int at)
+{
+    double sum = 0;
+    int known = 0;
+    for (int i = 0; i < n; i++)
+        if (i != at && rows[i].runs >= KNOWN_RUNS) {
+            sum += rows[i].factor;
+            known++;
+        }
+    return known > 0 ? fmin(1, sum / known) : rows[at].factor;
+}
+
+int domain_history_try_again(const char *problem, struct domain_algorithm *rows, int n, int taken)
+{
+    int suspect = taken;
+    double least_s = domain_expected_s(&rows[taken]), suspect_factor = 0;
+    for (int i = 0; i < n; i++) {
+        const struct domain_algorithm *a = &rows[i];
+        if (i == taken || a->refusal != NULL || a->runs < KNOWN_RUNS || a->again >= AGAIN_MOST ||
+            a->measured_s > SHORT_S)
+            continue;
+        double factor = undisturbed_factor(rows, n, i);
+        if (factor < a->factor && a->seconds * factor < least_s) {
+            least_s = a->seconds * factor;
+            suspect_factor = factor;
+            suspect = i;
+        }
+    }
+    if (suspect != taken) {
+        rows[suspect].factor = suspect_factor;
+        look_up(AGAIN, problem, rows[suspect].name, rows[suspect].again + 1);
+        look_up(SINCE, problem, rows[suspect].name,
+                look_up(RUNS, problem, rows[suspect].name, 0) - 1);
+    }
+    return suspect;
+}
+
 /* What all take from the greatest of all members: of rank 0 alone nobody else says anything. */
-enum { FACTORS, TOOKS, RUN_COUNTS, SECONDS, ROW_WORDS };
+enum { FACTORS, TOOKS, RUN_COUNTS, AGAINS, SECONDS, ROW_WORDS };
 
 static void pack(const struct domain_algorithm *rows, int n, int is_root, double *words)
 {
@@ -123,6 +170,7 @@ static void pack(const struct domain_algorithm *rows, int n, int is_root, double
         words[ROW_WORDS * i + FACTORS] = rows[i].factor;
         words[ROW_WORDS * i + TOOKS] = rows[i].measured_s;
         words[ROW_WORDS * i + RUN_COUNTS] = rows[i].runs;
+        words[ROW_WORDS * i + AGAINS] = rows[i].again;
         words[ROW_WORDS * i + SECONDS] = is_root ? rows[i].seconds : -INFINITY;
     }
 }
@@ -133,6 +181,7 @@ static void unpack(const double *words, struct domain_algorithm *rows, int n)
         rows[i].factor = words[ROW_WORDS * i + FACTORS];
         rows[i].measured_s = words[ROW_WORDS * i + TOOKS];
         rows[i].runs = words[ROW_WORDS * i + RUN_COUNTS];
+        rows[i].again = words[ROW_WORDS * i + AGAINS];
         rows[i].seconds = words[ROW_WORDS * i + SECONDS];
     }
 }
@@ -156,7 +205,8 @@ int domain_choose_told(covey_team_t *team, const char *problem, struct domain_al
     if (told_n > 0)
         memcpy(told, all + words, (size_t)told_n * sizeof *told);
     set_others(rows, n);
-    return domain_choose(rows, n, forced);
+    int taken = domain_choose(rows, n, forced);
+    return taken < 0 || forced >= 0 ? taken : domain_history_try_again(problem, rows, n, taken);
 }
 
 int domain_choose_learned(covey_team_t *team, const char *problem, struct domain_algorithm *rows,

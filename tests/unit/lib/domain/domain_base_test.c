@@ -314,6 +314,53 @@ static void what_has_not_run_is_tried(void)
     remove_file();
 }
 
+static int choose_again(const char *problem)
+{
+    struct domain_algorithm rows[] = {ROW("local", 3), ROW("tree", 1)};
+    domain_history_expect(problem, rows, 2);
+    return domain_history_try_again(problem, rows, 2, domain_choose(rows, 2, DOMAIN_CHOSEN));
+}
+
+static void note_runs(const char *problem, const char *algorithm, double predicted_s,
+                      double measured_s, int runs)
+{
+    for (int i = 0; i < runs; i++)
+        domain_history_note(problem, algorithm, predicted_s, measured_s);
+}
+
+static void what_was_disturbed_is_tried_again(void)
+{
+    use_file();
+    note_runs("test.30", "tree", 1e-3, 9e-3, 8); /* all disturbed */
+    note_runs("test.30", "local", 3e-3, 3e-3, 1);
+    CU_ASSERT_EQUAL(choose_again("test.30"), 0); /* local is not known yet: it is run */
+    note_runs("test.30", "local", 3e-3, 3e-3, 1);
+    CU_ASSERT_EQUAL(choose_again("test.30"), 1);
+    domain_history_note("test.30", "tree", 1e-3, 8e-3); /* disturbed once more */
+    CU_ASSERT_EQUAL(choose_again("test.30"), 1);
+    domain_history_note("test.30", "tree", 1e-3, 1e-3); /* now the fastest run counts, */
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.30", 1), 1, 1e-5);
+    note_runs("test.30", "tree", 1e-3, 4e-3, 2); /* for as long as in the beginning */
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.30", 1), 1, 1e-5);
+    domain_history_note("test.30", "tree", 1e-3, 4e-3);
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.30", 1), pow(4, 0.3), 1e-4);
+    note_runs("test.31", "tree", 1e-3, 9e-3, 8);
+    note_runs("test.31", "local", 3e-3, 3e-3, 2);
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(choose_again("test.31"), 1);
+    CU_ASSERT_EQUAL(choose_again("test.31"), 0); /* that is how slow it is */
+    note_runs("test.32", "tree", 1, 9, 8);
+    note_runs("test.32", "local", 3, 3, 2);
+    CU_ASSERT_EQUAL(choose_again("test.32"), 0); /* nothing disturbs what takes seconds */
+    note_runs("test.33", "tree", 1e-3, 1e-4, 8);
+    note_runs("test.33", "local", 3e-3, 9e-3, 2); /* would not be the fastest even so */
+    CU_ASSERT_EQUAL(choose_again("test.33"), 1);
+    CU_ASSERT_EQUAL(choose_again("test.33"), 1);
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.33", 1), 0.1, 1e-5);
+    domain_cache_forget();
+    remove_file();
+}
+
 static void a_place_out_of_a_calibration(void)
 {
     struct covey_calibration *made = calloc(1, sizeof *made);
@@ -364,6 +411,7 @@ int main(void)
         {"figures have a point in any locale", figures_have_a_point_in_any_locale},
         {"runs correct predictions", runs_correct_predictions},
         {"what has not run is tried", what_has_not_run_is_tried},
+        {"what was disturbed is tried again", what_was_disturbed_is_tried_again},
     };
     return covey_test_main("domain", cases, sizeof cases / sizeof cases[0]);
 }
