@@ -11,7 +11,6 @@
 
 #define CLEARLY 0.9  /* of one alone's time: less is what predictions are off by */
 #define SURELY 0.95  /* the same of what has run */
-#define KNOWN_RUNS 2 /* from which on an algorithm is known */
 #define ALONE_RUNS 3 /* of one alone: another trial costs little beside them */
 
 static int refuse(const struct domain_algorithm *algorithm)
@@ -27,7 +26,7 @@ double domain_expected_s(const struct domain_algorithm *algorithm)
 /* Where members do it together, it must promise more than what is expected is off by. */
 static int is_worth_it(const struct domain_algorithm *alone, const struct domain_algorithm *best)
 {
-    int is_known = best->runs >= KNOWN_RUNS || alone->runs >= ALONE_RUNS;
+    int is_known = best->runs >= DOMAIN_KNOWN_RUNS || alone->runs >= ALONE_RUNS;
     return alone->refusal != NULL ||
            domain_expected_s(best) < (is_known ? SURELY : CLEARLY) * domain_expected_s(alone);
 }

@@ -7,6 +7,7 @@
 #include "lib/domain/covey_domain/base.h"
 
 #define DOMAIN_ALGORITHMS_MOST 16 /* of a library */
+#define DOMAIN_KNOWN_RUNS 2       /* from which on what an algorithm takes is known */
 
 /* One algorithm for one problem. The first of a library is "local": one member does it alone. */
 struct domain_algorithm {

@@ -15,8 +15,8 @@
  *
  * A short run is over before what disturbs it is: where two members have begun on one processor, or
  * some other program wakes up, all runs of a trial may have been disturbed. What takes little time
- * and turned out slower than others, though the formula and what others took of theirs make it the
- * fastest, is tried again, "again." times; since "since." runs the fastest counts once more.
+ * and turned out slower than others, though it would be the fastest with their factors or by a
+ * tenth more, is tried again, "again." times; since "since." runs the fastest counts once more.
  */
 #include "lib/domain/base/history.h"
 
@@ -30,14 +30,14 @@
 
 #define PART 0.3      /* of the way, in the logarithm */
 #define STEADY_RUNS 4 /* from which on they move the factor a part of the way */
-#define KNOWN_RUNS 2  /* from which on an algorithm is known */
 #define TRIAL 0.75    /* of what is expected, for what has not run */
 #define EARLY_RUNS 8  /* of a plan, which all are told */
 #define LATE_RUNS 32  /* of which one is */
 #define SHORT_S 0.05  /* what takes less is tried again, */
-#define AGAIN_MOST 2  /* so often */
+#define AGAIN_MOST 2  /* so often, */
+#define AGAIN 0.9     /* of what is expected, for that */
 
-enum { FACTOR, TOOK, RUNS, AGAIN, SINCE, KINDS };
+enum { FACTOR, TOOK, RUNS, AGAINS, SINCE, KINDS };
 
 static double look_up(int kind, const char *problem, const char *algorithm, double set)
 {
@@ -78,7 +78,7 @@ void domain_history_note(const char *problem, const char *algorithm, double pred
 int domain_history_is_told(const char *problem, const char *algorithm, int runs_before)
 {
     if (runs_before == 0)
-        return look_up(RUNS, problem, algorithm, 0) < KNOWN_RUNS;
+        return look_up(RUNS, problem, algorithm, 0) < DOMAIN_KNOWN_RUNS;
     return runs_before < EARLY_RUNS || runs_before % LATE_RUNS == 0;
 }
 
@@ -96,7 +96,7 @@ void domain_history_look(const char *problem, struct domain_algorithm *rows, int
         rows[i].factor = look_up(FACTOR, problem, rows[i].name, 0);
         rows[i].measured_s = look_up(TOOK, problem, rows[i].name, 0);
         rows[i].runs = look_up(RUNS, problem, rows[i].name, 0);
-        rows[i].again = look_up(AGAIN, problem, rows[i].name, 0);
+        rows[i].again = look_up(AGAINS, problem, rows[i].name, 0);
     }
 }
 
@@ -110,7 +110,7 @@ static void set_others(struct domain_algorithm *rows, int n)
         if (rows[i].factor > 0) {
             sum += rows[i].factor;
             known++;
-            trial = rows[i].runs >= KNOWN_RUNS ? TRIAL : trial;
+            trial = rows[i].runs >= DOMAIN_KNOWN_RUNS ? TRIAL : trial;
         }
     for (int i = 0; i < n; i++)
         if (rows[i].factor <= 0)
@@ -123,17 +123,17 @@ void domain_history_expect(const char *problem, struct domain_algorithm *rows, i
     set_others(rows, n);
 }
 
-/* What `at` would take if it were as much slower or faster than its formula as the others. */
+/* What `at` may have been without what disturbed it: as that of the others. */
 static double undisturbed_factor(const struct domain_algorithm *rows, int n, int at)
 {
     double sum = 0;
     int known = 0;
     for (int i = 0; i < n; i++)
-        if (i != at && rows[i].runs >= KNOWN_RUNS) {
+        if (i != at && rows[i].runs >= DOMAIN_KNOWN_RUNS) {
             sum += rows[i].factor;
             known++;
         }
-    return known > 0 ? fmin(1, sum / known) : rows[at].factor;
+    return known > 0 ? AGAIN * fmin(1, sum / known) : rows[at].factor;
 }
 
 int domain_history_try_again(const char *problem, struct domain_algorithm *rows, int n, int taken)
@@ -142,8 +142,8 @@ int domain_history_try_again(const char *problem, struct domain_algorithm *rows,
     double least_s = domain_expected_s(&rows[taken]), suspect_factor = 0;
     for (int i = 0; i < n; i++) {
         const struct domain_algorithm *a = &rows[i];
-        if (i == taken || a->refusal != NULL || a->runs < KNOWN_RUNS || a->again >= AGAIN_MOST ||
-            a->measured_s > SHORT_S)
+        if (i == taken || a->refusal != NULL || a->runs < DOMAIN_KNOWN_RUNS ||
+            a->again >= AGAIN_MOST || a->measured_s > SHORT_S)
             continue;
         double factor = undisturbed_factor(rows, n, i);
         if (factor < a->factor && a->seconds * factor < least_s) {
@@ -154,7 +154,8 @@ int domain_history_try_again(const char *problem, struct domain_algorithm *rows,
     }
     if (suspect != taken) {
         rows[suspect].factor = suspect_factor;
-        look_up(AGAIN, problem, rows[suspect].name, rows[suspect].again + 1);
+        rows[suspect].runs = 0;
+        look_up(AGAINS, problem, rows[suspect].name, rows[suspect].again + 1);
         look_up(SINCE, problem, rows[suspect].name,
                 look_up(RUNS, problem, rows[suspect].name, 0) - 1);
     }
@@ -162,15 +163,15 @@ int domain_history_try_again(const char *problem, struct domain_algorithm *rows,
 }
 
 /* What all take from the greatest of all members: of rank 0 alone nobody else says anything. */
-enum { FACTORS, TOOKS, RUN_COUNTS, AGAINS, SECONDS, ROW_WORDS };
+enum { FACTORS, MEASURED, RUN_COUNTS, AGAIN_COUNTS, SECONDS, ROW_WORDS };
 
 static void pack(const struct domain_algorithm *rows, int n, int is_root, double *words)
 {
     for (int i = 0; i < n; i++) {
         words[ROW_WORDS * i + FACTORS] = rows[i].factor;
-        words[ROW_WORDS * i + TOOKS] = rows[i].measured_s;
+        words[ROW_WORDS * i + MEASURED] = rows[i].measured_s;
         words[ROW_WORDS * i + RUN_COUNTS] = rows[i].runs;
-        words[ROW_WORDS * i + AGAINS] = rows[i].again;
+        words[ROW_WORDS * i + AGAIN_COUNTS] = rows[i].again;
         words[ROW_WORDS * i + SECONDS] = is_root ? rows[i].seconds : -INFINITY;
     }
 }
@@ -179,9 +180,9 @@ static void unpack(const double *words, struct domain_algorithm *rows, int n)
 {
     for (int i = 0; i < n; i++) {
         rows[i].factor = words[ROW_WORDS * i + FACTORS];
-        rows[i].measured_s = words[ROW_WORDS * i + TOOKS];
+        rows[i].measured_s = words[ROW_WORDS * i + MEASURED];
         rows[i].runs = words[ROW_WORDS * i + RUN_COUNTS];
-        rows[i].again = words[ROW_WORDS * i + AGAINS];
+        rows[i].again = words[ROW_WORDS * i + AGAIN_COUNTS];
         rows[i].seconds = words[ROW_WORDS * i + SECONDS];
     }
 }

@@ -48,9 +48,9 @@ void domain_history_look(const char *problem, struct domain_algorithm *rows, int
 void domain_history_expect(const char *problem, struct domain_algorithm *rows, int n);
 
 /* Which algorithm is run where `taken` is expected to be the fastest: that one, or another one of
- * which all runs may have been disturbed (see history.c), and which is entered to be tried again:
- * the next runs count if they are faster than those before. All members call it, of the same rows,
- * and get the same. */
+ * which all runs may have been disturbed (see history.c). That is entered to be tried again: its
+ * row is that of what has not run, and the next runs count if they are faster than those before.
+ * All members call it, of the same rows, and get the same. */
 int domain_history_try_again(const char *problem, struct domain_algorithm *rows, int n, int taken);
 
 /* The exponent of the power of 2 next to a size, for the names of problems. */

@@ -20,7 +20,6 @@
 #define ASSUMED_START_S 0.05
 #define SHORT_S 0.002
 
-#define KNOWN_RUNS 2
 #define NUMBERS_MOST 32 /* of numbers of tasks that are compared: 1, 2, 3, 4, 6 ... 4096 */
 
 const struct covey_domain_place door_place_alone = {
@@ -183,7 +182,7 @@ static int best_of(struct door_knowledge *known, const struct door_question *q,
     report->table[0] = '\0';
     for (int i = 0; i < numbers.n; i++) {
         double seconds = domain_expected_s(&numbers.rows[i]);
-        double near = numbers.rows[i].runs < KNOWN_RUNS ? NEAR : 1;
+        double near = numbers.rows[i].runs < DOMAIN_KNOWN_RUNS ? NEAR : 1;
         if (i > best && seconds * near < domain_expected_s(&numbers.rows[best]))
             best = i;
         add_line(report, q, numbers.tasks[i], seconds);

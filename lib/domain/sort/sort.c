@@ -40,6 +40,7 @@ struct covey_sort {
     int forced, taken;           /* places among the algorithms; DOMAIN_CHOSEN */
     char problem[PROBLEM_BYTES]; /* of the last run, as the history names it */
     int runs;                    /* of that problem in a row */
+    int is_trial;                /* the last run was of what is not known */
     double looked_s;             /* when rank 0 asked for the load */
     double predicted_s;          /* of the last run by the formula alone */
     int is_cold;                 /* 1: memory that it wrote first is a part of that */
@@ -131,14 +132,16 @@ static void name_problem(const struct covey_sort *sort, const struct sort_cost *
              cost->keeps_counts ? "" : ".u");
 }
 
-/* Before a run all members know its problem, and how often in a row it was that one. */
+/* Before a run all members know its problem, and how often in a row it was that one. No trial is
+ * kept. */
 static int is_choice_kept(struct covey_sort *sort)
 {
     char name[PROBLEM_BYTES];
     name_problem(sort, &sort->cost, name);
     sort->runs = strcmp(name, sort->problem) == 0 ? sort->runs + 1 : 0;
     memcpy(sort->problem, name, sizeof name);
-    return sort->taken >= 0 && sort->runs >= TRIED_RUNS && sort->runs % CHOSEN_RUNS != 0;
+    return sort->taken >= 0 && !sort->is_trial && sort->runs >= TRIED_RUNS &&
+           sort->runs % CHOSEN_RUNS != 0;
 }
 
 /* Rank 0 sees the load now and then, and predicts with it; all members take it from there. */
@@ -155,6 +158,7 @@ static int choose_together(struct covey_sort *sort, struct domain_algorithm *row
                                    told, 3);
     if (taken < 0)
         return taken;
+    sort->is_trial = rows[taken].runs < DOMAIN_KNOWN_RUNS;
     place->processors = told[0];
     place->load = told[1];
     place->load_root = told[2];
