@@ -5,9 +5,10 @@
  * One run may have been disturbed, or have opened links that later ones find open: of what a first
  * run took too long only the root counts, and the second one replaces it. Of the next ones the
  * fastest counts: where tasks were just started, or have waited, several runs after one another may
- * have been disturbed, and an algorithm that seems slow is not tried again. Later runs move the
- * factor a part of the way: else the algorithm with the luckiest run would be taken, not the
- * fastest.
+ * have been disturbed. Later runs move the factor a part of the way: else the algorithm with the
+ * luckiest run would be taken, not the fastest. The part is one of so many as have run, but a tenth
+ * at least: with three tenths factors go up and down by half of what single runs do, and one that
+ * was left while it was high stays so, behind what is slower.
  *
  * An algorithm that has not run is taken to be no slower than predicted, to be faster by as much as
  * those that have, and where one of these is known by a quarter besides, for a prediction may be
@@ -28,8 +29,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PART 0.3      /* of the way, in the logarithm */
-#define STEADY_RUNS 4 /* from which on they move the factor a part of the way */
+#define PART 0.1      /* of the way, in the logarithm, at least */
+#define STEADY_RUNS 4 /* from which on one of them moves the factor its part of the way */
 #define TRIAL 0.75    /* of what is expected, for what has not run */
 #define EARLY_RUNS 8  /* of a plan, which all are told */
 #define LATE_RUNS 32  /* of which one is */
@@ -69,7 +70,7 @@ void domain_history_note(const char *problem, const char *algorithm, double pred
     else if (runs > 1 && runs_since < STEADY_RUNS)
         factor = fmin(before, ratio);
     else if (runs > 1)
-        factor = pow(before, 1 - PART) * pow(ratio, PART);
+        factor = before * pow(ratio / before, fmax(1 / runs_since, PART));
     look_up(FACTOR, problem, algorithm, factor);
     look_up(TOOK, problem, algorithm, measured_s);
     look_up(RUNS, problem, algorithm, runs + 1);
