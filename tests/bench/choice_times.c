@@ -7,11 +7,11 @@
  * SIZE is a number of keys, the sizes of an array or a grid with x between them, or the rows of a
  * square matrix. Of each algorithm, and of the choice, a handle; they run in turns, each of them in
  * another order, so that what changes meanwhile meets all of them, and times of the slowest member
- * count. In its turn each runs once for the caches, and as threads of BLAS that
- * another one has left wait for work for a while, and take a processor meanwhile; the median of the
- * next runs is its time in that turn. One that takes more than FAR times the best in a first run
- * stays out of the turns. The choice runs before, for it learns: until the same algorithm was
- * taken some times. Rank 0 prints, with what was expected before anything had run and at the end,
+ * count. In its turn each runs once for the caches, and as threads of BLAS that another one has
+ * left wait for work for a while, and take a processor meanwhile; the median of the next runs is
+ * its time in that turn. One that takes more than FAR times the best before the turns stays out of
+ * them. The choice runs before, for it learns: until the same algorithm was taken some times. Rank
+ * 0 prints, with what was expected before anything had run and at the end,
  *
  *   LIBRARY SIZE ALGORITHM MILLISECONDS, expected MILLISECONDS then MILLISECONDS
  *   choice LIBRARY SIZE ALGORITHM OVER_BEST OVER_LOCAL MILLISECONDS SPREAD FIRST FIRST_OVER_BEST
@@ -493,7 +493,8 @@ static int take_turn(struct turns *t, int turn)
     uint64_t seed = (uint64_t)turn + 1;
     for (int i = 0; i <= t->n; i++) {
         int k = (int)((next(&seed) >> 33) % (uint64_t)(i + 1));
-        order[i] = order[k];
+        if (k < i)
+            order[i] = order[k];
         order[k] = i;
     }
     for (int k = 0; error == 0 && k <= t->n; k++) {
