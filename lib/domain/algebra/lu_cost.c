@@ -173,6 +173,7 @@ static double float_s(const struct dense_case *c, const struct dense_setting *s)
 {
     struct dense_case half = *c;
     double n = (double)c->problem.n, processes = s->grid.rows * s->grid.columns;
+    double slower = fmax(dense_crowd(c, (int)processes), 1);
     half.problem.type = c->problem.type == COVEY_DOUBLE ? COVEY_FLOAT : COVEY_COMPLEX_FLOAT;
     half.speed.trsm_s /= 2;
     half.speed.vector_s /= 2;
@@ -180,10 +181,10 @@ static double float_s(const struct dense_case *c, const struct dense_setting *s)
         half.speed.gemm_s[i] /= 2;
         half.speed.panel_s[i] /= 2;
     }
-    double convert =
-        n * n / processes * dense_bytes(c->problem.type) * (c->speed.copy_s + c->place.touch_s / 2);
-    double residual =
-        dense_flops(c->problem.type) * n * n * (double)c->problem.r / processes * c->speed.vector_s;
+    double convert = n * n / processes * dense_bytes(c->problem.type) *
+                     (c->speed.copy_s + c->place.touch_s / 2) * slower;
+    double residual = dense_flops(c->problem.type) * n * n * (double)c->problem.r / processes *
+                      c->speed.vector_s * slower;
     return factor_s(&half, s, 1) + solve_s(&half, s) + convert +
            REFINEMENTS * (residual + solve_s(&half, s));
 }
