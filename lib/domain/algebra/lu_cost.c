@@ -168,7 +168,8 @@ static double solve_s(const struct dense_case *c, const struct dense_setting *s)
            2 * dense_flops(c->problem.type) / 2 * n * n * r / s->grid.rows * c->speed.vector_s;
 }
 
-/* In single precision all is half as much; what is copied counts by bytes, and they are. */
+/* In single precision all is half as much; what is copied counts by bytes, and they are. Members
+ * that share a processor share it when they convert and refine, too. */
 static double float_s(const struct dense_case *c, const struct dense_setting *s)
 {
     struct dense_case half = *c;
