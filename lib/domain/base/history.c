@@ -101,40 +101,34 @@ void domain_history_look(const char *problem, struct domain_algorithm *rows, int
     }
 }
 
-/* Those that have not run. All members compute the same: no library's functions, whose last bits
- * differ. */
-static void set_others(struct domain_algorithm *rows, int n)
+/* The mean factor of those that have run so often, but for `but`; 0: there are none. All members
+ * compute the same: no library's functions, whose last bits differ. */
+static double mean_factor(const struct domain_algorithm *rows, int n, int but, double runs)
 {
-    double sum = 0, trial = 1;
+    double sum = 0;
     int known = 0;
     for (int i = 0; i < n; i++)
-        if (rows[i].factor > 0) {
+        if (i != but && rows[i].runs >= runs) {
             sum += rows[i].factor;
             known++;
-            trial = rows[i].runs >= DOMAIN_KNOWN_RUNS ? TRIAL : trial;
         }
+    return known > 0 ? sum / known : 0;
+}
+
+/* Those that have not run. */
+static void set_others(struct domain_algorithm *rows, int n)
+{
+    double mean = mean_factor(rows, n, -1, 1);
+    double trial = mean_factor(rows, n, -1, DOMAIN_KNOWN_RUNS) > 0 ? TRIAL : 1;
     for (int i = 0; i < n; i++)
         if (rows[i].factor <= 0)
-            rows[i].factor = known > 0 ? trial * fmin(1, sum / known) : 1;
+            rows[i].factor = mean > 0 ? trial * fmin(1, mean) : 1;
 }
 
 void domain_history_expect(const char *problem, struct domain_algorithm *rows, int n)
 {
     domain_history_look(problem, rows, n);
     set_others(rows, n);
-}
-
-/* What `at` may have been without what disturbed it: as that of the others. */
-static double undisturbed_factor(const struct domain_algorithm *rows, int n, int at)
-{
-    double sum = 0;
-    int known = 0;
-    for (int i = 0; i < n; i++)
-        if (i != at && rows[i].runs >= DOMAIN_KNOWN_RUNS) {
-            sum += rows[i].factor;
-            known++;
-        }
-    return known > 0 ? AGAIN * fmin(1, sum / known) : rows[at].factor;
 }
 
 int domain_history_try_again(const char *problem, struct domain_algorithm *rows, int n, int taken)
@@ -146,8 +140,8 @@ int domain_history_try_again(const char *problem, struct domain_algorithm *rows,
         if (i == taken || a->refusal != NULL || a->runs < DOMAIN_KNOWN_RUNS ||
             a->again >= AGAIN_MOST || a->measured_s > SHORT_S)
             continue;
-        double factor = undisturbed_factor(rows, n, i);
-        if (factor < a->factor && a->seconds * factor < least_s) {
+        double mean = mean_factor(rows, n, i, DOMAIN_KNOWN_RUNS), factor = AGAIN * fmin(1, mean);
+        if (factor > 0 && factor < a->factor && a->seconds * factor < least_s) {
             least_s = a->seconds * factor;
             suspect_factor = factor;
             suspect = i;
