@@ -15,6 +15,10 @@
  *
  * What a task does that was just started the figures do not show, or not wholly: it was there for a
  * part of their time. `tasks_young` is the sum of what lacks; placement adds it to the demand.
+ *
+ * What tasks used that have ended since is in the figures, and is taken off: what all children of
+ * this daemon used between the looks, less what those did that live. A child that ended counts with
+ * all children that it has waited for, from its end on and not before.
  */
 #include "daemon/monitor/monitor.h"
 
@@ -37,9 +41,7 @@ struct monitor {
     struct sample_source source;
     uint64_t machine;
     struct sample base, last;
-    uint64_t children_us; /* of processors: all that tasks which have ended used */
-    double ended_us;      /* of that, what they used between the looks before and after their end */
-    double gone_us;       /* and between the last two looks those that ended since */
+    uint64_t base_used_us, last_used_us; /* of processors, by all children ever, until these */
 };
 
 static int monitor_create(struct daemon *d, struct failure *why)
@@ -63,42 +65,65 @@ static uint64_t time_us(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
 }
 
+/* ---- what tasks use ---- */
+
+/* A child of this daemon that runs; others may be anybody's by now. */
+static bool is_own(const struct task *task)
+{
+    return task->cookie != 0 && task->handed == NULL && task->pid > 0 && !task->end.reaped;
+}
+
+/* Of processors, until now. */
+static uint64_t task_used_us(const struct task *task)
+{
+    struct timespec t;
+    clockid_t clock;
+    if (clock_getcpuclockid(task->pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return task->times.last_us;
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void look_at_tasks(struct monitor *m, const struct tasks *tasks)
+{
+    struct rusage all;
+    getrusage(RUSAGE_CHILDREN, &all); /* all that have ended */
+    m->base_used_us = m->last_used_us;
+    m->last_used_us = time_us(all.ru_utime) + time_us(all.ru_stime);
+    for (struct task *task = tasks->first; task != NULL; task = task->next) {
+        task->times.base_us = task->times.last_us;
+        if (!is_own(task))
+            continue;
+        task->times.last_us = task_used_us(task);
+        m->last_used_us += task->times.last_us;
+    }
+}
+
+/* What those used between the looks that have ended by now. */
+static uint64_t ended_us(const struct monitor *m, const struct tasks *tasks)
+{
+    uint64_t living_us = 0, all_us = m->last_used_us - m->base_used_us;
+    for (const struct task *task = tasks->first; task != NULL; task = task->next)
+        if (is_own(task))
+            living_us += task->times.last_us - task->times.base_us;
+    return m->last_used_us > m->base_used_us && all_us > living_us ? all_us - living_us : 0;
+}
+
 /* ---- when ---- */
 
-static void monitor_sample(struct monitor *m, uint64_t now_us, uint64_t interval_us)
+static void monitor_sample(struct daemon *d, uint64_t now_us, uint64_t interval_us)
 {
+    struct monitor *m = d->own.monitor;
     if (now_us < m->last.at_us + interval_us)
         return;
     m->base = m->last;
     sample_take(&m->source, now_us, &m->last);
-    m->last.ended_us = (uint64_t)m->ended_us;
-    m->gone_us = 0;
-}
-
-/* A task has ended: a part of what it used is taken to be of the time since the last look, another
- * one of the time that figures are of until the next one. */
-static void monitor_task_free(struct task *task)
-{
-    struct monitor *m = task->daemon->own.monitor;
-    struct rusage all;
-    if (m == NULL) /* the daemon ends: tasks are freed behind its parts */
-        return;
-    getrusage(RUSAGE_CHILDREN, &all);
-    uint64_t now_us = loop_now_us(), children_us = time_us(all.ru_utime) + time_us(all.ru_stime);
-    double lived_us = now_us > task->started_us ? (double)(now_us - task->started_us) : 1;
-    double since_us = (double)(now_us - m->last.at_us),
-           since_base_us = (double)(now_us - m->base.at_us);
-    double used_us = (double)(children_us - m->children_us);
-    double here_us = used_us * (since_us < lived_us ? since_us / lived_us : 1);
-    m->ended_us += here_us;
-    m->gone_us += used_us * (since_base_us < lived_us ? since_base_us / lived_us : 1) - here_us;
-    m->children_us = children_us;
+    look_at_tasks(m, d->tasks);
 }
 
 /* Nobody is woken for it: it looks if it is time and the daemon is awake. */
 static void monitor_round_end(struct daemon *d)
 {
-    monitor_sample(d->own.monitor, loop_now_us(),
+    monitor_sample(d, loop_now_us(),
                    d->conf.monitor.period_us * (d->options->local ? LOCAL_PERIODS : 1));
 }
 
@@ -107,22 +132,23 @@ static void monitor_round_end(struct daemon *d)
 /* What share of the figures' time the task was not there. */
 static double task_youth(const struct monitor *m, const struct task *task)
 {
-    if (task->cookie == 0 || task->end.reaped || task->started_us <= m->base.at_us)
+    if (task->cookie == 0 || task->end.reaped || task->times.started_us <= m->base.at_us)
         return 0;
-    if (task->started_us >= m->last.at_us)
+    if (task->times.started_us >= m->last.at_us)
         return 1;
-    return (double)(task->started_us - m->base.at_us) / (double)(m->last.at_us - m->base.at_us);
+    return (double)(task->times.started_us - m->base.at_us) /
+           (double)(m->last.at_us - m->base.at_us);
 }
 
 void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
 {
     struct monitor *m = d->own.monitor;
     double *v = figures->values;
-    monitor_sample(m, now_us, m->base.at_us == m->last.at_us ? LOOK_FIRST_US : LOOK_US);
+    monitor_sample(d, now_us, m->base.at_us == m->last.at_us ? LOOK_FIRST_US : LOOK_US);
     figures_init(figures);
     figures->machine = m->machine;
     struct sample last = m->last;
-    last.ended_us += (uint64_t)m->gone_us;
+    last.ended_us = ended_us(m, d->tasks);
     sample_figures(&m->source, &m->base, &last, figures);
     gauge_figures(d->own.gauge, now_us, figures);
     term_figures(d, now_us, figures);
@@ -184,5 +210,4 @@ const struct part monitor_part = {
     .create = monitor_create,
     .destroy = monitor_destroy,
     .stat = monitor_stat,
-    .round_end = monitor_round_end,
-    .task_free = monitor_task_free};
+    .round_end = monitor_round_end};

@@ -184,9 +184,9 @@ static double demand(const struct sample_source *source, const struct sample *ba
         return last->has_load && !source->limited ? last->load[0] : FIGURE_UNKNOWN;
     double cores = source->cores > 1 ? source->cores : 1;
     double whole = at_most(source->cores, 1); /* a quota of less than one counts as one */
-    double ended = last->at_us > base->at_us ? (double)(last->ended_us - base->ended_us) /
-                                                   (double)(last->at_us - base->at_us) / whole
-                                             : 0;
+    double ended = last->at_us > base->at_us
+                       ? (double)last->ended_us / (double)(last->at_us - base->at_us) / whole
+                       : 0;
     double least = busy * cores > ended ? busy * cores - ended : 0;
     bool counts = least >= SATURATED * cores && !source->limited && ready - 1 > least; /* but us */
     return counts ? ready - 1 : least;

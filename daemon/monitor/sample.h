@@ -43,7 +43,7 @@ struct sample {
     struct procfs_disks disks;
     struct sample_paging paging;
     uint64_t usage_us, throttled; /* throttled: in so many periods */
-    uint64_t ended_us; /* of processors, that this daemon's tasks used which have ended */
+    uint64_t ended_us; /* of processors since the base: of this daemon's tasks that have ended */
 };
 
 /* `procfs` and the cores of this process; 0, or -1: memory is exhausted. */

@@ -89,8 +89,8 @@ static void look_at_task(const struct task *task, struct task_figures *f)
     if (task->way.page != NULL && task->way.stream != NULL)
         look_at_page(task->way.page, now_us, f);
     f->values[TASK_FIGURE_age_s] = f->values[TASK_FIGURE_elapsed_s];
-    if (task->started_us != 0 && task->started_us <= now_us)
-        f->values[TASK_FIGURE_age_s] = (double)(now_us - task->started_us) / 1e6;
+    if (task->times.started_us != 0 && task->times.started_us <= now_us)
+        f->values[TASK_FIGURE_age_s] = (double)(now_us - task->times.started_us) / 1e6;
 }
 
 static void look_at_peers(const struct task *task, struct traffic *t)

@@ -196,7 +196,7 @@ static void task_fill(struct task *task, const struct order *order)
 {
     const struct control_spawn *head = &order->head;
     task->cookie = cookie_new();
-    task->started_us = loop_now_us();
+    task->times.started_us = loop_now_us();
     task->parent = head->parent;
     task->sink = head->sink;
     task->route = head->route;

@@ -107,13 +107,20 @@ struct watchers {
     size_t count, capacity;
 };
 
+/* When it was spawned, and what it used of processors until the last two looks at this host; see
+ * daemon/monitor/monitor.c. */
+struct task_times {
+    uint64_t started_us; /* 0: it was not spawned */
+    uint64_t base_us, last_us;
+};
+
 struct task {
     struct daemon *daemon;
     struct task *next, *previous; /* in tasks.first */
     uint32_t tid;
     uint32_t parent, sink;
     uint64_t cookie; /* 0: not spawned */
-    uint64_t started_us;
+    struct task_times times;
     pid_t pid;
     uint8_t role, route, tether;
     bool print;             /* the sink's library prints its output; see control.h */

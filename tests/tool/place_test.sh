@@ -195,6 +195,15 @@ shares_processors() {
     n=$(covey run -n auto --explain echo started 2>"$work/why" | grep -c started)
     cat "$work/why" && [ "$n" -ge 1 ] && [ "$n" -le "$cores" ] && grep -qE '^h3 +[0-9]+ .*, which 4 hosts share$' "$work/why"
 }
+ended() {
+    local status=0
+    proc_of e 0.00
+    echo 'period = 3600' >>"$work/e.conf"
+    start e && "$BUILD/tests/tool/ended" "$work/e/stat" || status=1
+    covey halt && return $status
+}
+expect "what a task used that has ended is no demand" ended
+
 covey start --local 4 >/dev/null || bad "four virtual hosts start"
 expect "equal hosts take turns" round_robin
 expect "-n auto knows that they share processors" shares_processors
