@@ -11,6 +11,7 @@
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"
 #include "lib/member/home.h"
+#include "lib/member/spread.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"
@@ -267,6 +268,7 @@ static int look_around(struct collective *c, void *arg)
         shared->crowded = k->on.size > CPU_COUNT(&processors);
     if (shared->crowded)
         k->own |= IS_CROWDED;
+    spread_beside(k->on.size);
     if ((k->own & HAS_SEGMENT) != 0 && collective_team(c)->vm->links.peeking != PEEKING_NEVER &&
         segment_can_read_all(s))
         k->own |= READS_OTHERS;

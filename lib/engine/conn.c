@@ -16,6 +16,7 @@
 #include "lib/link/barrier.h"
 #include "lib/member/home.h"
 #include "lib/member/part.h"
+#include "lib/member/spread.h"
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 
@@ -100,6 +101,7 @@ struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer,
     conn->next = vm->links.conns;
     vm->links.conns = conn;
     vm->links.looked_count += fd < 0;
+    spread_beside((int)vm->links.looked_count + 1);
     vm->links.stepped_count += link->ops->step != NULL;
     return conn;
 }

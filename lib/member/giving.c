@@ -2,6 +2,7 @@
  * giving.c - offering the processor to others while a task waits: see giving.h.
  */
 #include "lib/member/giving.h"
+#include "lib/member/spread.h"
 #include "lib/msg/clock.h"
 
 #include <sched.h>
@@ -41,13 +42,6 @@ bool giving_learn(struct giving *giving, uint64_t ns)
     return true;
 }
 
-uint64_t giving_offer(void)
-{
-    uint64_t before_ns = clock_ns();
-    sched_yield();
-    return clock_ns() - before_ns;
-}
-
 static uint64_t system_call_ns(void)
 {
     uint64_t least_ns = UINT64_MAX;
@@ -70,4 +64,13 @@ bool giving_wanted(uint64_t ns)
         atomic_store_explicit(&wanted_ns, from_ns, memory_order_relaxed);
     }
     return ns > from_ns;
+}
+
+uint64_t giving_offer(void)
+{
+    uint64_t before_ns = clock_ns();
+    sched_yield();
+    uint64_t ns = clock_ns() - before_ns;
+    spread_offered(giving_wanted(ns));
+    return ns;
 }

@@ -1,4 +1,4 @@
-/* links: lib/member/giving.c */
+/* links: lib/member/giving.c lib/member/spread.c */
 /*
  * giving_test.c - how often a wait offers the processor to others, as what they did with it before
  * has taught it.
