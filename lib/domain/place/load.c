@@ -20,6 +20,7 @@
 #include <time.h>
 
 #define PATIENCE_US 300000
+#define FIRST_LOOK_NS 60000000 /* a monitor's first two looks are 50 ms apart */
 #define SHARE_ALL 100
 
 /* ---- The monitor ----------------------------------------------------------------------------- */
@@ -76,10 +77,38 @@ static int place_on(const struct answer *answer, covey_team_t *team, int rank)
     return at;
 }
 
-static void ask(covey_team_t *team, struct answer *answer)
+/* Of a host with members: its monitor has looked only once, and tells the mean load of a minute. */
+static int is_new(const struct answer *answer, covey_team_t *team)
+{
+    for (int rank = 0; rank < covey_team_size(team); rank++) {
+        int at = place_on(answer, team, rank);
+        if (at < answer->n && answer->stats[at].known && !(answer->stats[at].interval_s > 0))
+            return 1;
+    }
+    return 0;
+}
+
+static void ask_once(covey_team_t *team, struct answer *answer)
 {
     *answer = (struct answer){.hosts = NULL};
     answer->n = covey_host_stats(covey_team_vm(team), PATIENCE_US, &answer->hosts, &answer->stats);
+}
+
+static void answer_free(struct answer *answer)
+{
+    covey_free(answer->hosts);
+    covey_free(answer->stats);
+}
+
+/* Where a daemon was just started, it is asked again when it can have looked twice. */
+static void ask(covey_team_t *team, struct answer *answer)
+{
+    ask_once(team, answer);
+    if (is_new(answer, team)) {
+        nanosleep(&(struct timespec){.tv_nsec = FIRST_LOOK_NS}, NULL);
+        answer_free(answer);
+        ask_once(team, answer);
+    }
     int root = place_on(answer, team, 0);
     if (root < answer->n && answer->stats[root].known)
         answer->span = (struct span){fmax(0, answer->stats[root].age_s),
@@ -129,8 +158,7 @@ void domain_place_look(covey_team_t *team, struct covey_domain_place *place)
     note_used();
     ask(team, &answer);
     look(team, &answer, NULL, place, NULL);
-    covey_free(answer.hosts);
-    covey_free(answer.stats);
+    answer_free(&answer);
 }
 
 int load_look_together(covey_team_t *team, struct covey_domain_place *place, unsigned char *shares)
@@ -153,7 +181,6 @@ int load_look_together(covey_team_t *team, struct covey_domain_place *place, uns
     if (error == 0 && is_root)
         look(team, &answer, each, place, shares);
     free(each);
-    covey_free(answer.hosts);
-    covey_free(answer.stats);
+    answer_free(&answer);
     return error < 0 ? domain_fail_of(error, "the load of the hosts") : 0;
 }
