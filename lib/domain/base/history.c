@@ -6,18 +6,21 @@
  * run took too long only the root counts, and the second one replaces it. Of the next ones the
  * fastest counts: where tasks were just started, or have waited, several runs after one another may
  * have been disturbed. Later runs move the factor a part of the way: else the algorithm with the
- * luckiest run would be taken, not the fastest. The part is one of so many as have run, but a tenth
- * at least: with three tenths factors go up and down by half of what single runs do, and one that
- * was left while it was high stays so, behind what is slower.
+ * luckiest run would be taken, not the fastest. The part is all of it for the first of these, and
+ * one of so many as there were, but a tenth at least: with three tenths factors go up and down by
+ * half of what single runs do, and one that was left while it was high stays so, behind what is
+ * slower. None of them counts for more than FAR_OFF from what is known: one of a dozen short runs
+ * takes half as much again, and a mean of few would be of that.
  *
  * An algorithm that has not run is taken to be no slower than predicted, to be faster by as much as
  * those that have, and where one of these is known by a quarter besides, for a prediction may be
  * off by that: it is tried once if that makes it the fastest, and then it is known.
  *
- * A short run is over before what disturbs it is: where two members have begun on one processor, or
- * some other program wakes up, all runs of a trial may have been disturbed. What takes little time
- * and turned out slower than others, though it would be the fastest with their factors or by a
- * tenth more, is tried again, "again." times; since "since." runs the fastest counts once more.
+ * A short run is over before what disturbs it is: where two members have begun on one processor,
+ * which takes the kernel 10 to 20 ms to see, or some other program wakes up, many runs of a trial
+ * may have been disturbed. So not the first ones of a plan alone are told. And what takes little
+ * time and turned out slower than others, though it would be tried if it had not run, is tried
+ * again, "again." times; since "since." runs the fastest counts once more.
  */
 #include "lib/domain/base/history.h"
 
@@ -30,13 +33,14 @@
 #include <string.h>
 
 #define PART 0.1      /* of the way, in the logarithm, at least */
+#define FAR_OFF 1.25  /* up or down */
 #define STEADY_RUNS 4 /* from which on one of them moves the factor its part of the way */
 #define TRIAL 0.75    /* of what is expected, for what has not run */
-#define EARLY_RUNS 8  /* of a plan, which all are told */
-#define LATE_RUNS 32  /* of which one is */
-#define SHORT_S 0.05  /* what takes less is tried again, */
-#define AGAIN_MOST 2  /* so often, */
-#define AGAIN 0.9     /* of what is expected, for that */
+#define EARLY_RUNS 64 /* of a plan: the first ones of these are told, then one of a few, */
+#define EARLY_EACH 4
+#define LATE_RUNS 32 /* and of the later ones one of many */
+#define SHORT_S 0.05 /* what takes less is tried again, */
+#define AGAIN_MOST 2 /* so often, */
 
 enum { FACTOR, TOOK, RUNS, AGAINS, SINCE, KINDS };
 
@@ -52,9 +56,9 @@ static double look_up(int kind, const char *problem, const char *algorithm, doub
     return domain_cache_figure(name);
 }
 
-static double bounded(double ratio)
+static double bounded(double ratio, double most)
 {
-    return fmin(fmax(ratio, 1 / DOMAIN_FACTOR_MOST), DOMAIN_FACTOR_MOST);
+    return fmin(fmax(ratio, 1 / most), most);
 }
 
 void domain_history_note(const char *problem, const char *algorithm, double predicted_s,
@@ -62,15 +66,17 @@ void domain_history_note(const char *problem, const char *algorithm, double pred
 {
     if (!(predicted_s > 0) || !(measured_s > 0))
         return;
-    double runs = look_up(RUNS, problem, algorithm, 0), ratio = bounded(measured_s / predicted_s);
-    double before = look_up(FACTOR, problem, algorithm, 0), factor = ratio;
+    double runs = look_up(RUNS, problem, algorithm, 0);
+    double ratio = bounded(measured_s / predicted_s, DOMAIN_FACTOR_MOST), factor = ratio;
+    double before = look_up(FACTOR, problem, algorithm, 0);
     double runs_since = runs - look_up(SINCE, problem, algorithm, 0);
     if (before <= 0 || runs < 1)
         factor = ratio > 1 ? sqrt(ratio) : ratio;
     else if (runs > 1 && runs_since < STEADY_RUNS)
         factor = fmin(before, ratio);
     else if (runs > 1)
-        factor = before * pow(ratio / before, fmax(1 / runs_since, PART));
+        factor = before * pow(bounded(ratio / before, FAR_OFF),
+                              fmax(1 / (runs_since - STEADY_RUNS + 1), PART));
     look_up(FACTOR, problem, algorithm, factor);
     look_up(TOOK, problem, algorithm, measured_s);
     look_up(RUNS, problem, algorithm, runs + 1);
@@ -80,7 +86,8 @@ int domain_history_is_told(const char *problem, const char *algorithm, int runs_
 {
     if (runs_before == 0)
         return look_up(RUNS, problem, algorithm, 0) < DOMAIN_KNOWN_RUNS;
-    return runs_before < EARLY_RUNS || runs_before % LATE_RUNS == 0;
+    int each = runs_before < EARLY_EACH ? 1 : runs_before < EARLY_RUNS ? EARLY_EACH : LATE_RUNS;
+    return runs_before % each == 0;
 }
 
 void domain_history_note_loaded(const char *problem, const char *algorithm, double predicted_s,
@@ -140,7 +147,7 @@ int domain_history_try_again(const char *problem, struct domain_algorithm *rows,
         if (i == taken || a->refusal != NULL || a->runs < DOMAIN_KNOWN_RUNS ||
             a->again >= AGAIN_MOST || a->measured_s > SHORT_S)
             continue;
-        double mean = mean_factor(rows, n, i, DOMAIN_KNOWN_RUNS), factor = AGAIN * fmin(1, mean);
+        double mean = mean_factor(rows, n, i, DOMAIN_KNOWN_RUNS), factor = TRIAL * fmin(1, mean);
         if (factor > 0 && factor < a->factor && a->seconds * factor < least_s) {
             least_s = a->seconds * factor;
             suspect_factor = factor;

@@ -262,9 +262,13 @@ static void runs_correct_predictions(void)
     for (int i = 0; i < 2; i++)
         domain_history_note("test.10", "tree", 1, 16); /* was disturbed as well */
     CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), 4, 1e-5);
-    domain_history_note("test.10", "tree", 1, 16); /* a part of the way */
-    CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), pow(4, 0.75) * pow(16, 0.25), 1e-4);
-    for (int i = 0; i < 100; i++)
+    domain_history_note("test.10", "tree", 1, 4.4); /* steady from here on */
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), 4.4, 1e-4);
+    domain_history_note("test.10", "tree", 1, 4); /* a part of the way */
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), sqrt(4 * 4.4), 1e-4);
+    domain_history_note("test.10", "tree", 1, 16); /* as if it were a quarter */
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), sqrt(4 * 4.4) * pow(1.25, 1. / 3), 1e-4);
+    for (int i = 0; i < 200; i++)
         domain_history_note("test.10", "tree", 1, 0.5);
     CU_ASSERT_DOUBLE_EQUAL(expected("test.10", 1), 0.5, 1e-4);
     CU_ASSERT_EQUAL(expected("test.10", 0), 3);
@@ -272,8 +276,10 @@ static void runs_correct_predictions(void)
     CU_ASSERT(domain_history_is_told("test.13", "tree", 0));  /* nothing else is known */
     CU_ASSERT(!domain_history_is_told("test.10", "tree", 0)); /* later runs are known */
     CU_ASSERT(domain_history_is_told("test.10", "tree", 1));
-    CU_ASSERT(!domain_history_is_told("test.10", "tree", 8));
-    CU_ASSERT(domain_history_is_told("test.10", "tree", 64));
+    CU_ASSERT(!domain_history_is_told("test.10", "tree", 5)); /* one of four */
+    CU_ASSERT(domain_history_is_told("test.10", "tree", 60));
+    CU_ASSERT(!domain_history_is_told("test.10", "tree", 68)); /* one of many */
+    CU_ASSERT(domain_history_is_told("test.10", "tree", 96));
     domain_history_note("test.11", "tree", 1, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(expected("test.11", 1), 1 / DOMAIN_FACTOR_MOST, 1e-5);
     domain_history_note("test.11", "local", 0, 1); /* nothing was predicted: nothing is learned */
@@ -342,8 +348,8 @@ static void what_was_disturbed_is_tried_again(void)
     CU_ASSERT_DOUBLE_EQUAL(expected("test.30", 1), 1, 1e-5);
     note_runs("test.30", "tree", 1e-3, 4e-3, 2); /* for as long as in the beginning */
     CU_ASSERT_DOUBLE_EQUAL(expected("test.30", 1), 1, 1e-5);
-    domain_history_note("test.30", "tree", 1e-3, 4e-3);
-    CU_ASSERT_DOUBLE_EQUAL(expected("test.30", 1), pow(4, 0.25), 1e-4);
+    domain_history_note("test.30", "tree", 1e-3, 1.1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(expected("test.30", 1), 1.1, 1e-4);
     note_runs("test.31", "tree", 1e-3, 9e-3, 8);
     note_runs("test.31", "local", 3e-3, 3e-3, 2);
     for (int i = 0; i < 2; i++)
