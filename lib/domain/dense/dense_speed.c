@@ -18,9 +18,8 @@
 #include "lib/domain/dense/dense.h"
 
 /* Rows and columns of real and of complex numbers; both take about as long. */
-enum { ROWS_REAL = 1024, ROWS_COMPLEX = 512, RUNS = 2 };
+enum { ROWS_REAL = 1024, ROWS_COMPLEX = 512, RUNS = 3 };
 enum { WIDEST = DENSE_WIDTH(DENSE_WIDTHS - 1) };
-#define SHORT_S 1e-3 /* works of less are done often */
 
 /* A matrix with a strong diagonal, whose factors stay finite. */
 static void fill(const struct dense_kernel *kernel, const struct dense_view *a)
@@ -111,16 +110,14 @@ static void try_qr(struct trial *t, int order)
 
 static double least_s(struct trial *t, void (*fn)(struct trial *t, int width), int width)
 {
-    double least = 0;
-    for (int i = 0; i <= RUNS || (least < SHORT_S && i <= 4 * RUNS); i++) {
+    struct domain_least least = {0};
+    while (domain_least_lacks(&least, RUNS)) {
         dense_copy(t->kernel, &t->a, &t->c);
         double begin = domain_processor_s();
         fn(t, width);
-        double seconds = domain_processor_s() - begin;
-        if (i == 0 || seconds < least)
-            least = seconds;
+        domain_least_add(&least, domain_processor_s() - begin);
     }
-    return least;
+    return least.s;
 }
 
 /* Matrices of their own, whose columns follow one another: what a stride of a power of 2 costs

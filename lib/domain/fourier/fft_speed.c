@@ -17,23 +17,21 @@
 #include "lib/domain/fourier/fft_kernel.h"
 #include "lib/domain/place/place.h"
 
-enum { ROWS = 512, LENGTH = 256, RUNS = 4, CHUNKS = 4, FIGURES = FFT_WORKS * FFT_ARRAYS };
+enum { ROWS = 512, LENGTH = 256, RUNS = 5, CHUNKS = 4, FIGURES = FFT_WORKS * FFT_ARRAYS };
 
 /* ---- One member ------------------------------------------------------------------------------ */
 
 /* The least time of a plan on a chunk, of so many chunks that follow one another; 0: no plan. */
 static double least_s(fftw_plan plan, int chunks, fftw_complex *in, fftw_complex *out)
 {
-    double least = 0;
-    for (int i = 0; plan != NULL && i <= RUNS; i++) {
+    struct domain_least least = {0};
+    while (plan != NULL && domain_least_lacks(&least, RUNS)) {
         double begin = domain_processor_s();
         for (int k = 0; k < chunks; k++)
             fftw_execute_dft(plan, in + k * ROWS * LENGTH, out + k * ROWS * LENGTH);
-        double seconds = (domain_processor_s() - begin) / chunks;
-        if (i == 0 || seconds < least)
-            least = seconds;
+        domain_least_add(&least, domain_processor_s() - begin);
     }
-    return least;
+    return least.s / chunks;
 }
 
 static fftw_plan plan_work(int work, fftw_complex *in, fftw_complex *out, unsigned effort)

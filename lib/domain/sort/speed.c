@@ -20,7 +20,6 @@
 #include <string.h>
 
 #define RUNS 2
-#define ENOUGH_S 2e-3 /* short works are repeated so long */
 
 static const char *const works[SORT_WORKS] = {"sort", "merge", "copy"};
 
@@ -85,18 +84,15 @@ static void measure(const struct sort_run *run, int class, double unit[SORT_WORK
         t.order.compare = compare_bytes;
     }
     for (int work = 0; work < SORT_WORKS; work++) {
-        double least = 0, spent = 0;
+        struct domain_least least = {0};
         double depth = work == SORT_SORT && t.order.compare != NULL ? log2((double)t.n) : 1;
         unit[work] = 0; /* no memory: it is not known */
         if (t.base == NULL || t.scratch == NULL)
             continue;
         memset(t.scratch, 0, t.n * t.order.size);
-        for (int i = 0; i < RUNS || spent < ENOUGH_S; i++) {
-            double seconds = run_work(&t, work, i);
-            spent += seconds + 1e-6;
-            least = i == 0 || seconds < least ? seconds : least;
-        }
-        unit[work] = fmax(least, 1e-9) / ((double)t.n * depth);
+        while (domain_least_lacks(&least, RUNS))
+            domain_least_add(&least, run_work(&t, work, least.runs));
+        unit[work] = least.s / ((double)t.n * depth);
     }
     run_free(run, t.base);
     run_free(run, t.scratch);
