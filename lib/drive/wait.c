@@ -64,6 +64,7 @@
 #define BRIEF_LOOKS 2048  /* with so many looks: some microseconds, for lines come from far away */
 #define NAP_US 1000       /* of the progress thread, with something under way */
 #define LONG_NAP_US 16000 /* with nothing */
+#define SHORT_NAPS 64     /* that follow a long one which was cut short */
 #define BLIND_US 1000     /* asleep while the kernel has no memory to watch the port with */
 #define BULK_BYTES 32768  /* that wait in a link of ours, so that it must go on */
 #define WORTH_BYTES 32768 /* waking up for, of a message of which as much is missing */
@@ -505,6 +506,7 @@ void *wait_progress_main(void *context)
 {
     struct covey *vm = context;
     uint64_t polled_us = clock_us();
+    int short_naps = 0;
     pthread_mutex_lock(&vm->lock);
     for (uint64_t seen = vm->wait.calls; !vm->wait.closing;) {
         bool active = vm->wait.calls != seen;
@@ -515,13 +517,19 @@ void *wait_progress_main(void *context)
             vm->wait.progress_parked = false;
         } else if (active || vm->wait.poller == POLLER_TASK) {
             /* A call that does not wait polls, too, and lets the lock go while it computes for a
-             * collective: the role stays its own. */
-            vm->wait.long_nap = vm->wait.threads > 0 || !anything_under_way(vm);
-            uint64_t at_us = clock_us() + (vm->wait.long_nap ? LONG_NAP_US : NAP_US);
+             * collective: the role stays its own. To cut a nap short costs the program more than
+             * a message, and where it is done once it is done in call after call. */
+            bool is_long = short_naps == 0 && (vm->wait.threads > 0 || !anything_under_way(vm));
+            vm->wait.long_nap = is_long;
+            uint64_t at_us = clock_us() + (is_long ? LONG_NAP_US : NAP_US);
             struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
                                   .tv_nsec = (long)(at_us % 1000000) * 1000};
             bool held = vm->links.held_count > 0;
             pthread_cond_timedwait(&vm->wait.progress_wake, &vm->lock, &at);
+            if (is_long && !vm->wait.long_nap)
+                short_naps = SHORT_NAPS;
+            else if (short_naps > 0)
+                short_naps--;
             vm->wait.long_nap = false;
             if (held)
                 conn_push_held(vm);
