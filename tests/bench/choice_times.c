@@ -7,10 +7,12 @@
  * SIZE is a number of keys, the sizes of an array or a grid with x between them, or the rows of a
  * square matrix. Of each algorithm, and of the choice, a handle; they run in turns, each of them in
  * another order, so that what changes meanwhile meets all of them, and times of the slowest member
- * count. In its turn each runs once for the caches, and as threads of BLAS that another one has
- * left wait for work for a while, and take a processor meanwhile; the median of the next runs is
- * its time in that turn. One that takes more than FAR times the best before the turns stays out of
- * them. The choice runs before, for it learns: until the same algorithm was taken some times. Rank
+ * count. In its turn each runs first for the caches, for members to find their processors and how
+ * to wait for one another, which takes a millisecond, and for threads of BLAS that another one has
+ * left, which wait for work for a while and take a processor meanwhile. The median of the next runs
+ * is its time in that turn. The arrays of all are the same memory, for where it lies makes up to
+ * six hundredths. One that takes more than FAR times the best before the turns stays out of them.
+ * The choice runs before, for it learns: until the same algorithm was taken some times. Rank
  * 0 prints, with what was expected before anything had run and at the end,
  *
  *   LIBRARY SIZE ALGORITHM MILLISECONDS, expected MILLISECONDS then MILLISECONDS
@@ -27,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "lib/domain/covey_domain.h"
@@ -34,13 +37,15 @@
 
 enum { TURNS_LEAST = 7, TURNS_MOST = 41, RUNS_MOST = 9, LEARNED_MOST = 20, STABLE = 3 };
 enum { PLANS_LEAST = 3, PLANS_MOST = 9, CHOSEN_LEAST = 5, CHOSEN_MOST = 15 };
-enum { ALGORITHMS_MOST = 16, NAME = 24, TABLE = 2000 };
+enum { WARM_MOST = 100, ALGORITHMS_MOST = 16, NAME = 24, TABLE = 2000 };
 #define FAR 2.5
 #define SETTLE_NS 5000000 /* of threads of BLAS */
-#define TURN_S 4e-3       /* runs of a turn, but one at least */
-#define LEARN_S 0.02      /* runs of a plan that learns, but three at least */
-#define ENOUGH_S 3.0      /* all turns of a size */
-#define CHOSEN_S 8.0      /* runs of the choice alone, between the least and the most */
+#define WARM_S 1e-3       /* runs of a turn that do not count, but one at least */
+#define TURN_S 4e-3       /* and those that do, but one at least */
+#define ARRAY_BYTES ((size_t)1 << 32)
+#define LEARN_S 0.02 /* runs of a plan that learns, but three at least */
+#define ENOUGH_S 3.0 /* all turns of a size */
+#define CHOSEN_S 8.0 /* runs of the choice alone, between the least and the most */
 
 /* ---- What is measured ------------------------------------------------------------------------ */
 
@@ -72,6 +77,19 @@ static uint64_t next(uint64_t *seed)
     return *seed ^ *seed >> 29;
 }
 
+/* The first, second or third array of whatever job; NULL: that is too large. Pages that nobody
+ * touches take no memory. */
+static double *array_of(int which, size_t bytes)
+{
+    static double *arrays[3];
+    if (arrays[which] == NULL) {
+        void *base = mmap(NULL, ARRAY_BYTES, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        arrays[which] = base == MAP_FAILED ? NULL : base;
+    }
+    return bytes <= ARRAY_BYTES ? arrays[which] : NULL;
+}
+
 static void fill_numbers(struct job *job, uint64_t seed)
 {
     for (size_t i = 0; i < job->count; i++)
@@ -83,7 +101,7 @@ static int sort_make(covey_team_t *team, const char *size, const char *options, 
     struct covey_sort_kind kind = {.type = COVEY_UINT64};
     int error = covey_sort_create(team, &kind, options, NULL, &job->sort);
     job->count = (size_t)strtoull(size, NULL, 10) / (size_t)covey_team_size(team);
-    job->in = malloc((job->count + 1) * sizeof *job->in);
+    job->in = array_of(0, job->count * sizeof *job->in);
     return error < 0 || job->in == NULL ? -1 : 0;
 }
 
@@ -122,8 +140,8 @@ static int fft_make(covey_team_t *team, const char *size, const char *options, s
     covey_fft_local(job->fft, COVEY_FFT_IN, &in);
     covey_fft_local(job->fft, COVEY_FFT_OUT, &out);
     job->count = 2 * in.count;
-    job->in = calloc(in.count + 1, 2 * sizeof *job->in);
-    job->out = calloc(out.count + 1, 2 * sizeof *job->out);
+    job->in = array_of(0, in.count * 2 * sizeof *job->in);
+    job->out = array_of(1, out.count * 2 * sizeof *job->out);
     return job->in == NULL || job->out == NULL ? -1 : 0;
 }
 
@@ -153,7 +171,7 @@ static int dense_make(int op, covey_team_t *team, const char *size, const char *
         return -1;
     for (int i = 0; i < (op == COVEY_DENSE_GEMM ? 3 : 2); i++) {
         covey_dense_local(job->dense, COVEY_DENSE_A + i, &job->parts[i]);
-        *arrays[i] = calloc(job->parts[i].count + 1, sizeof(double));
+        *arrays[i] = array_of(i, job->parts[i].count * sizeof(double));
         if (*arrays[i] == NULL)
             return -1;
     }
@@ -293,10 +311,11 @@ static void job_free(struct job *job)
     covey_sort_free(&job->sort);
     covey_fft_free(&job->fft);
     covey_dense_free(&job->dense);
+    if (job->poisson != NULL) { /* whose arrays have a border */
+        free(job->in);
+        free(job->out);
+    }
     covey_poisson_free(&job->poisson);
-    free(job->in);
-    free(job->out);
-    free(job->third);
     *job = (struct job){.count = 0};
 }
 
@@ -331,20 +350,22 @@ static double run_once(struct turns *t, struct job *job, uint64_t seed)
     return covey_allreduce(t->team, COVEY_OP_MAX, COVEY_DOUBLE, &mine, &most, 1) < 0 ? -1 : most;
 }
 
-/* The median of some runs after the first one; below 0: one failed. */
+/* The median of some runs after the first ones; below 0: one failed. */
 static double run_in_turn(struct turns *t, struct job *job, double about_s, uint64_t seed)
 {
     double seconds[RUNS_MOST];
     int runs = about_s * RUNS_MOST < TURN_S ? RUNS_MOST : about_s * 3 < TURN_S ? 3 : 1;
     if (t->library->has_threads)
         nanosleep(&(struct timespec){.tv_nsec = SETTLE_NS}, NULL);
-    double first_s = run_once(t, job, seed);
-    for (int i = 0; first_s >= 0 && i < runs; i++) {
-        seconds[i] = run_once(t, job, seed + (uint64_t)i + 1);
-        if (seconds[i] < 0)
+    int warm = 1 + (int)fmin(WARM_S / about_s, WARM_MOST);
+    for (int i = -warm; i < runs; i++) {
+        double run_s = run_once(t, job, seed + (uint64_t)(i + warm));
+        if (run_s < 0)
             return -1;
+        if (i >= 0)
+            seconds[i] = run_s;
     }
-    return first_s < 0 ? first_s : median(seconds, runs);
+    return median(seconds, runs);
 }
 
 static int make(struct turns *t, const char *options, struct job *job)
@@ -428,7 +449,7 @@ static int make_all(struct turns *t)
     for (int i = 0; i <= t->n; i++)
         all_s += t->is_far[i] ? 0
                               : (t->library->has_threads ? SETTLE_NS * 1e-9 : 0) +
-                                    fmax(2 * t->once_s[i], TURN_S);
+                                    fmax(2 * t->once_s[i], WARM_S + TURN_S);
     t->turns = (int)fmin(fmax(ENOUGH_S / all_s, TURNS_LEAST), TURNS_MOST);
     return error;
 }
