@@ -123,6 +123,8 @@ bool shared_look(struct covey *vm)
 bool shared_arm(struct covey *vm)
 {
     for (const struct shared_job *job = teams_of(vm)->awaited; job != NULL; job = job->next) {
+        if (job->busy) /* whoever is with it asks, once it has to wait */
+            continue;
         segment_ask_bell(job->segment, job->sequence);
         if (shared_before(job) != 0)
             segment_ask_bell(job->segment, shared_before(job));
