@@ -31,11 +31,13 @@ struct window_member {
     uint64_t bytes, awaited; /* the number of the answer that is awaited of it; 0: none */
     uint32_t signals;
     int place;        /* in the area; -1: it is reached by orders */
-    uint8_t held;     /* the kind of its lock that the caller has, 0: none */
-    uint8_t holds;    /* and that it has of the caller's, by order */
-    bool asks;        /* for that lock */
-    bool unflushed;   /* orders went there since the last flush */
     unsigned replies; /* under way to it */
+    uint8_t holds;    /* the kind of the caller's lock that it has, by order; 0: none */
+    bool asks;        /* for that lock */
+    /* Without the lock of the library, by the program: no neighbours of what is looked at together
+     * with it. */
+    uint8_t held;   /* and that which the caller has of its */
+    bool unflushed; /* orders went there since the last flush */
 };
 
 /* A part of a get whose data is to come. */
