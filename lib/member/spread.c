@@ -90,11 +90,7 @@ static bool is_room(void)
 void spread_offered(bool taken)
 {
     static _Thread_local struct spread spread;
-    if (!taken) { /* as mostly, and then it must cost nothing */
-        spread.taken = 0;
-        return;
-    }
-    uint64_t now_ns = clock_ns();
+    uint64_t now_ns = taken ? clock_ns() : 0; /* most are not, and then it must cost nothing */
     if (spread_is_due(&spread, taken, now_ns))
         spread_looked(&spread, is_room() && spread_move(), now_ns);
 }

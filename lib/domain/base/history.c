@@ -28,6 +28,7 @@
 #include "lib/domain/base/error.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,11 @@ int domain_history_is_told(const char *problem, const char *algorithm, int runs_
         return look_up(RUNS, problem, algorithm, 0) < DOMAIN_KNOWN_RUNS;
     int each = runs_before < EARLY_EACH ? 1 : runs_before < EARLY_RUNS ? EARLY_EACH : LATE_RUNS;
     return runs_before % each == 0;
+}
+
+int domain_history_count(int runs_before)
+{
+    return runs_before < INT_MAX ? runs_before + 1 : EARLY_RUNS;
 }
 
 void domain_history_note_loaded(const char *problem, const char *algorithm, double predicted_s,

@@ -22,6 +22,8 @@ void domain_history_note(const char *problem, const char *algorithm, double pred
  * of the later ones, for what is known does not change fast. The very first one of a plan opens
  * links and writes memory that later ones find: it counts as long as nothing else is known. */
 int domain_history_is_told(const char *problem, const char *algorithm, int runs_before);
+/* How many the plan has after another run; never again as few as when it was new. */
+int domain_history_count(int runs_before);
 
 /* Of a prediction that is up to `load` times as long for what else seemed to run on the hosts: that
  * may have ended before the run began, and that is no reason to expect other runs to be faster. */

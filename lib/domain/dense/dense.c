@@ -260,7 +260,7 @@ void dense_note(covey_dense_t *plan, double began_s, int result, int is_solution
         domain_history_is_told(plan->name, row->name, plan->runs))
         domain_history_note_loaded(plan->name, row->name, row->seconds,
                                    before_s * is_solution + seconds + plan->moves_s, plan->load);
-    plan->runs = plan->runs == 1 << 30 ? 8 : plan->runs + 1;
+    plan->runs = domain_history_count(plan->runs);
 }
 
 /* ---- What the operations share --------------------------------------------------------------- */

@@ -184,7 +184,7 @@ static void note(struct covey_fft *plan, double seconds)
     const struct domain_algorithm *row = &plan->table[plan->taken];
     if (domain_history_is_told(plan->name, row->name, plan->executions))
         domain_history_note(plan->name, row->name, row->seconds, seconds);
-    plan->executions = plan->executions == 1 << 30 ? 8 : plan->executions + 1;
+    plan->executions = domain_history_count(plan->executions);
 }
 
 int covey_fft_execute(covey_fft_t *plan, const void *in, void *out)

@@ -231,7 +231,7 @@ static void note(struct covey_poisson *plan, double tolerance, const struct open
         return;
     if (domain_history_is_told(plan->name, taken, plan->runs))
         domain_history_note(plan->name, taken, expected_s(plan, tolerance), seconds);
-    plan->runs = plan->runs == 1 << 30 ? 8 : plan->runs + 1;
+    plan->runs = domain_history_count(plan->runs);
 }
 
 int covey_poisson_solve(covey_poisson_t *plan, const double *f, double *u, double tolerance,

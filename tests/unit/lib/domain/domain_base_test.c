@@ -4,6 +4,7 @@
  * runs make of it, figures that are kept, a network and a place out of a calibration.
  */
 #include <CUnit/CUnit.h>
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -280,6 +281,8 @@ static void runs_correct_predictions(void)
     CU_ASSERT(domain_history_is_told("test.10", "tree", 60));
     CU_ASSERT(!domain_history_is_told("test.10", "tree", 68)); /* one of many */
     CU_ASSERT(domain_history_is_told("test.10", "tree", 96));
+    CU_ASSERT_EQUAL(domain_history_count(5), 6);
+    CU_ASSERT(!domain_history_is_told("test.10", "tree", domain_history_count(INT_MAX) + 4));
     domain_history_note("test.11", "tree", 1, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(expected("test.11", 1), 1 / DOMAIN_FACTOR_MOST, 1e-5);
     domain_history_note("test.11", "local", 0, 1); /* nothing was predicted: nothing is learned */
